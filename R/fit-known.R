@@ -44,7 +44,7 @@ check_known_truth <- function(truth, x, arg = "known_truth") {
     row = unknown_rows)
   if (isTRUE(x$cleaned)) truth_table$truth <-
     clean_label(c(x$categories, truth_table$truth))[-seq_along(x$categories)]
-  known_codes(truth_table, cases, x$categories, arg)
+  known_truth_codes(truth_table, cases, x$categories, arg)
 }
 
 # Checks argument `known_raters` of fit_raters(). Returns a list with an element per rater. An

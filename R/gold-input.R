@@ -98,7 +98,7 @@ as_gold_cases <- function(known_truth, gold_sample) {
 read_gold <- function(known_truth, gold_sample, x) {
   if (isTRUE(known_truth)) known_truth <- stored_truth(x)
   truth_codes <- check_known_truth(known_truth, x)
-  known_truth <- name_cases(replace_key_columns(known_truth, names(x$keys)))
+  known_truth <- rename_case_column(replace_key_columns(known_truth, names(x$keys)))
   gold_rows <- which(truth_codes > 0L)
   probability <- read_sampling_probability(known_truth, gold_sample, x)
   invalid_rows <- gold_rows[!(probability[gold_rows] > 0 & probability[gold_rows] <= 1) %in% TRUE]

@@ -105,9 +105,9 @@ simulation_study <- function(designs, estimators = c("binned", "unbinned"), runs
   continue_study(study, threads, checkpoint)
 }
 
-# Creates a study without results, a list. Its fields are the arguments and:
+# Creates a study (a list) without results. Its fields are the arguments and:
 # * results: a list of columns with an element per panel, system and estimator, at first NULL.
-# * done: number of finished runs of each cell, see study_cells().
+# * done: number of finished runs of each cell (a design and a number of cases, see study_cells()).
 new_study <- function(designs, estimators, runs, n, panels, seed) {
   study <- list(
     designs = designs, estimators = estimators, runs = runs, n = n, panels = panels,

@@ -31,10 +31,10 @@ initial_labels <- function(x, known_truth, gold_sample, votes) UseMethod("initia
 # posterior of the fit, which by default is not flattened and not mixed with vote shares. `x`: the
 # ratings, with separate patterns for gold cases.
 labels_of_model <- function(fit, gold = NULL, x = split_gold_patterns(fit$x, gold)) {
-  fit_pattern <- matching_patterns(fit$x, x)
+  pattern_in_fit <- matching_patterns(fit$x, x)
   list(
-    x = x, posterior = pick_rows(posterior(fit), fit_pattern),
-    certain = is_known_pattern(fit)[fit_pattern] | (!is.null(gold) & truth_of_patterns(x) > 0L),
+    x = x, posterior = pick_rows(posterior(fit), pattern_in_fit),
+    certain = is_known_pattern(fit)[pattern_in_fit] | (!is.null(gold) & truth_of_patterns(x) > 0L),
     rho = 0, votes = 0, errors = independence_words(fit$model),
     prior_rates = if (has_formula(fit$model)) rates_of_cases(fit, pattern_covariates(x)),
     reason = if (fit$identified != "yes") reason_of_fit(fit)
@@ -59,7 +59,7 @@ split_gold_patterns <- function(x, gold) {
 # truth (see split_gold_patterns()).
 truth_of_patterns <- function(x) x$patterns$values$.truth %||% integer(n_patterns(x))
 
-# ---- Steps 2 to 4: flattening, votes and calibration --------------------------------------------
+# ---- Steps 2 to 4: flattened probabilities, vote shares and calibration -------------------------
 
 # Computes the final probabilities of categories (steps 2 to 4).
 # * labels: result of initial_labels().
@@ -75,20 +75,20 @@ finish_labels <- function(labels, rho = NULL, votes = NULL) {
   is_certain <- labels$certain
   count_effective_ratings <- function(labels) labels$effective_ratings %||% pattern_lengths(x)
   flatten_labels <- function(labels, is_certain = FALSE) {
-    flatten(labels$posterior, count_effective_ratings(labels), rho, pattern_weights(x), is_certain,
-      labels$prior_rates)
+    flatten_probabilities(labels$posterior, count_effective_ratings(labels), rho,
+      pattern_weights(x), is_certain, labels$prior_rates)
   }
   labels$posterior <- set_known_truths(labels$posterior, truth_of_patterns(x) * is_certain)
   model_posterior <- flatten_labels(labels, is_certain)
-  labels$base_rates <- label_rates(x, model_posterior)
+  labels$base_rates <- base_rates_of_labels(x, model_posterior)
   labels$posterior <- mix_votes(model_posterior, x, votes, is_certain)
   if (is.null(labels$blind)) return(labels)
   calibration_fit <- fit_calibration(
     mix_votes(flatten_labels(labels$blind), x, votes), labels$gold, x
   )
-  open_patterns <- which(!is_certain & count_effective_ratings(labels) > 0)
-  labels$posterior[open_patterns, ] <- raise_power(
-    pick_rows(labels$posterior, open_patterns), calibration_fit$power, calibration_fit$rates
+  patterns_to_calibrate <- which(!is_certain & count_effective_ratings(labels) > 0)
+  labels$posterior[patterns_to_calibrate, ] <- raise_power(
+    pick_rows(labels$posterior, patterns_to_calibrate), calibration_fit$power, calibration_fit$rates
   )
   labels$calibrated <- calibration_fit[c("power", "cases")]
   labels
@@ -104,7 +104,7 @@ set_known_truths <- function(posterior, truth) {
 
 # Returns the estimated base rates: the weighted mean probability of each category over the cases
 # with labels.
-label_rates <- function(x, posterior) {
+base_rates_of_labels <- function(x, posterior) {
   labelled_patterns <- which(!is.na(posterior[, 1L]))
   weight <- pattern_weights(x)[labelled_patterns]
   na_real(colSums(pick_rows(posterior, labelled_patterns) * weight) / sum(weight))
@@ -117,29 +117,30 @@ mix_votes <- function(model_posterior, x, vote_weight, is_certain = FALSE) {
   if (vote_weight == 0) return(model_posterior)
   vote_counts <- pattern_counts(x)
   n_votes <- rowSums(vote_counts)
-  mixed_patterns <- which((n_votes > 0 | vote_weight == 1) & !is_certain)
+  patterns_to_mix <- which((n_votes > 0 | vote_weight == 1) & !is_certain)
   smoothed_shares <-
-    (pick_rows(vote_counts, mixed_patterns) + 2 / ncol(vote_counts)) / (n_votes[mixed_patterns] + 2)
+    (pick_rows(vote_counts, patterns_to_mix) + 2 / ncol(vote_counts)) /
+      (n_votes[patterns_to_mix] + 2)
   # The labels of the model may be NA. Therefore they are left out if their weight is 0.
-  model_posterior[mixed_patterns, ] <- if (vote_weight == 1) smoothed_shares else
-    (1 - vote_weight) * pick_rows(model_posterior, mixed_patterns) + vote_weight * smoothed_shares
+  model_posterior[patterns_to_mix, ] <- if (vote_weight == 1) smoothed_shares else
+    (1 - vote_weight) * pick_rows(model_posterior, patterns_to_mix) + vote_weight * smoothed_shares
   model_posterior
 }
 
 # Estimates how to calibrate labels (patterns x categories) from gold cases. A calibrated
 # probability of category k is proportional to rates[k] * p^power, where p is the probability before
 # calibration. `labels` must be computed without the gold cases. Returns a list:
-# * power: the posterior mean on the log scale, on a grid from 0.2 to 5. The likelihood is that of
-#   the gold truths. The prior of log(power) is normal with mean 0 and standard deviation 0.5.
+# * power: exponent, between 0.2 and 5. Its logarithm is the posterior mean of log(power), given the
+#   truths of the gold cases. The prior of log(power) is normal (mean 0, standard deviation 0.5).
 # * rates: a factor per category: observed over expected number of gold cases, shrunk towards 1.
 # * cases: number of gold cases that were used.
 fit_calibration <- function(labels, gold, x) {
-  rated_gold <- which(is_rated_pattern(x)[x$index[gold$case]])
-  gold_case_rows <- gold$case[rated_gold]
-  gold_truth <- gold$truth[rated_gold]
-  weight <- sampling_weights(gold, rated_gold)
-  weight <- weight / mean(weight) * weights_of_cases(x)[gold_case_rows]
-  labels <- pick_rows(labels, x$index[gold_case_rows])
+  rated_gold_rows <- which(is_rated_pattern(x)[x$index[gold$case]])
+  gold_case_numbers <- gold$case[rated_gold_rows]
+  gold_truth <- gold$truth[rated_gold_rows]
+  weight <- sampling_weights(gold, rated_gold_rows)
+  weight <- weight / mean(weight) * weights_of_cases(x)[gold_case_numbers]
+  labels <- pick_rows(labels, x$index[gold_case_numbers])
   log_powers <- log(0.2) + 0:32 * log(25) / 32
   log_posterior <- map_dbl(log_powers, function(log_power) {
     probability_of_truth <-
@@ -150,7 +151,7 @@ fit_calibration <- function(labels, gold, x) {
   expected_counts <- colSums(weight * raise_power(labels, power))
   observed_counts <- rowsum_codes(gold_truth, weight, ncol(labels))
   list(power = power, rates = unname((observed_counts + 5) / (expected_counts + 5)),
-    cases = length(rated_gold))
+    cases = length(rated_gold_rows))
 }
 
 # Raises probabilities (rows x categories) to a power, multiplies them by a factor for each category
@@ -167,9 +168,9 @@ raise_power <- function(probability, power, rates = rep(1, ncol(probability))) {
 average_labels <- function(x, known = nothing_known) {
   if (has_counts(x)) {
     labels <- labels_of_model(fit_raters(x), x = x)
-    # The default of `votes` for labels from ratings is used, and not the default for a fitted
-    # model.
-    return(replace(labels, c("votes", "chance"), list(NULL, agrees_by_chance(x))))
+    # Removes the default of `votes` for fitted models. set_average_defaults() then sets the default
+    # for labels from ratings.
+    return(replace(labels, c("votes", "chance"), list(NULL, may_agree_by_chance(x))))
   }
   has_known_truth <- has_known_values(known)
   x <- x$whole %||% x
@@ -190,28 +191,29 @@ average_labels <- function(x, known = nothing_known) {
       reason = reason)
     return(list(x = x, posterior = missing_posterior(x), certain = is_certain, reason = reason))
   }
-  model_fits <- fit_average_members(x, known, abstain_decision)
+  model_fits <- fit_average_models(x, known, abstain_decision)
   posterior <- (model_fits[[1L]]$posterior + model_fits[[2L]]$posterior) / 2
-  rater_categories <- unique(rating_category(x))
+  used_categories <- unique(rating_category(x))
   # If raters use only one category and abstentions are not used, the probability of this category
   # is set to 1 in all cases without known truth.
-  if (length(rater_categories) == 1L && !uses_abstentions) posterior <-
-    set_known_truths(posterior, rater_categories * !is_certain)
-  labels <- list(x = x, certain = is_certain, chance = !has_known_truth && agrees_by_chance(x),
+  if (length(used_categories) == 1L && !uses_abstentions) posterior <-
+    set_known_truths(posterior, used_categories * !is_certain)
+  labels <- list(x = x, certain = is_certain, chance = !has_known_truth && may_agree_by_chance(x),
     posterior = posterior)
   if (!has_known_truth && !is.null(abstain_decision$weak)) warn_abstain(x, abstain_decision)
   if (!uses_abstentions) return(labels)
   c(labels, list(
     effective_ratings = count_effective_replies(x, model_fits[[1L]]),
     by_replies = abstain_decision$by_replies,
-    votes = if (length(rater_categories) < 2L) 0
+    votes = if (length(used_categories) < 2L) 0
   ))
 }
 
-# Are both the agreement and the association of raters not significant? Agreement is tested first,
-# because the test of association is slower: it compares all pairs of raters. In counts of ratings,
-# raters are not identified, so only their agreement is tested.
-agrees_by_chance <- function(x) {
+# May the agreement of raters be due to chance? TRUE if raters sometimes disagree, and neither their
+# agreement nor their association is significant. Agreement is tested first, because the test of
+# association is slower: it compares all pairs of raters. In counts of ratings, raters are not
+# identified, so only their agreement is tested.
+may_agree_by_chance <- function(x) {
   any(find_leading_categories(x)$chance) && !raters_always_agree(x) &&
     (has_counts(x) || is_weak_association(rater_association(x)))
 }
@@ -223,8 +225,8 @@ agrees_by_chance <- function(x) {
 # of the raters.
 identified_for_labels <- function(fit) {
   if (fit$identified == "constant_raters") return(fit$identified)
-  has_two_raters <- n_distinct(rating_rater(fit$x)) == 2L && !raters_always_agree(fit$x)
-  if (has_two_raters && rater_association(fit$x)$excess <= 1e-9) return("unrelated")
+  two_raters_disagree <- n_distinct(rating_rater(fit$x)) == 2L && !raters_always_agree(fit$x)
+  if (two_raters_disagree && rater_association(fit$x)$excess <= 1e-9) return("unrelated")
   association_code(fit$x, fit$identified)
 }
 
@@ -233,18 +235,18 @@ identified_for_labels <- function(fit) {
 # model (`one_coin`), all errors are equally probable. `abstain_decision`: result of
 # decide_abstain(), which determines whether the models use abstentions. It may contain the fit of
 # the first model, which is then not repeated.
-fit_average_members <- function(x, known, abstain_decision) {
+fit_average_models <- function(x, known, abstain_decision) {
   uses_abstentions <- isTRUE(abstain_decision$depends)
   first_fit <- if (!has_known_values(known)) abstain_decision$fits[1L + uses_abstentions]
-  members <- c(first_fit, fit_around_centre(
+  model_fits <- c(first_fit, fit_around_centre(
     c(if (is.null(first_fit)) FALSE, TRUE), x, known,
     if (uses_abstentions) abstention_arguments(x, TRUE)
   ))
-  if (!all(map_lgl(members, `[[`, "converged"))) warn_convergence("average")
+  if (!all(map_lgl(model_fits, `[[`, "converged"))) warn_convergence("average")
   warn_if(!has_known_values(known) && n_distinct(rating_rater(x)) == 2L, "weakly_identified",
     "For cases on which the two raters disagree, only the priors decide which rater is right.",
     i = "Add a third rater, or give {.arg known_truth} for some cases.", why = "two raters")
-  members
+  model_fits
 }
 
 # Fits pooled Dawid-Skene models, in which the matrices of raters are shrunk towards a common
@@ -280,14 +282,15 @@ weights_of_labels <- function(x) {
 # * is_certain: for each row, is the truth certain? Rows with a certain truth are not changed.
 # * rates: base rates of the population of each row (rows x categories). NULL if all rows are from
 #   one population, whose base rates are then estimated by the mean posterior.
-flatten <- function(posterior, rating_counts, rho, weight, is_certain = FALSE, rates = NULL) {
-  flattened_rows <- which(!is_certain & rating_counts > 1 & !is.na(posterior[, 1L]))
-  if (rho == 0 || is_empty(flattened_rows)) return(posterior)
+flatten_probabilities <- function(posterior, rating_counts, rho, weight, is_certain = FALSE,
+                                  rates = NULL) {
+  rows_to_flatten <- which(!is_certain & rating_counts > 1 & !is.na(posterior[, 1L]))
+  if (rho == 0 || is_empty(rows_to_flatten)) return(posterior)
   rates <- rates %||% t(matrix(colSums(posterior * weight, na.rm = TRUE), ncol(posterior),
     nrow(posterior)))
-  rates <- pick_rows(rates, flattened_rows)
-  original_posterior <- pick_rows(posterior, flattened_rows)
-  likelihood_power <- 1 / (1 + (rating_counts[flattened_rows] - 1) * rho)
+  rates <- pick_rows(rates, rows_to_flatten)
+  original_posterior <- pick_rows(posterior, rows_to_flatten)
+  likelihood_power <- 1 / (1 + (rating_counts[rows_to_flatten] - 1) * rho)
   log_posterior <- log(pmax(original_posterior, 1e-300))
   log_rates <- log(pmax(rates / rowSums(rates), 1e-300))
   top_category <- max.col(log_posterior, "first")
@@ -301,7 +304,7 @@ flatten <- function(posterior, rating_counts, rho, weight, is_certain = FALSE, r
   log_flattened <-
     likelihood_power * log_posterior + rate_power * (1 - likelihood_power) * log_rates
   log_flattened[original_posterior == 0] <- -Inf
-  posterior[flattened_rows, ] <- softmax(log_flattened)
+  posterior[rows_to_flatten, ] <- softmax(log_flattened)
   posterior
 }
 

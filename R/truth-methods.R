@@ -75,7 +75,7 @@ new_ground_truth <- function(x, posterior, label_properties) {
     ]),
     by_answers_only = is.null(label_properties$effective_ratings),
     kind = panel_kind(x), list(
-      base_rates = label_properties$base_rates %||% label_rates(x, posterior),
+      base_rates = label_properties$base_rates %||% base_rates_of_labels(x, posterior),
       constant = setdiff(x$panel$constant, x$raters),
       unrated =
         count_cases(x, (label_properties$effective_ratings %||% pattern_lengths(x)) == 0),
@@ -130,7 +130,7 @@ label_table <- function(table, label_properties, probability = probability_matri
 
 tidy_labels <- function(x) {
   probability <- probability_matrix(x, "x")
-  long_truth(x$case, factor_in_order(colnames(probability)), probability)
+  long_probability_table(x$case, factor_in_order(colnames(probability)), probability)
 }
 
 # Returns a list with two vectors: the `weight` of each row of labels, and the number of `cases`
@@ -192,20 +192,21 @@ label_notes <- function(label_summary, label_properties) {
   ))
   n_hidden_categories <- label_summary$categories - max_shown_categories
   n_labels <- label_summary$cases - label_summary$missing
-  calibration <- label_properties$calibrated
+  calibration_summary <- label_properties$calibrated
   c(
     if (n_hidden_categories > 0L)
       paste("Not shown:", count_noun(n_hidden_categories, "more category")),
     if (isTRUE(label_properties$chance) && label_properties$votes < 1)
       paste0(capitalised(may_be_chance_text), ": the labels may carry no information"),
-    if (!is.null(calibration)) c(
+    if (!is.null(calibration_summary)) c(
       sprintf(one_line("Calibrated on %s random cases: probabilities are raised to the power %.2f,
-        base rates are not calibrated"), number(calibration$cases), calibration$power),
+        base rates are not calibrated"), number(calibration_summary$cases),
+        calibration_summary$power),
       paste("Expected share of correct labels:", percent(label_summary$probability))
     ),
     paste0(
       "Label probability: ",
-      if (is.null(calibration))
+      if (is.null(calibration_summary))
         sprintf("mean %s, ", format_decimals(label_summary$probability, 2L)),
       "below ", sure_threshold(label_properties), " in ", number(label_summary$unsure), " of ",
       count_noun(n_labels, "case"),
@@ -223,11 +224,11 @@ label_notes <- function(label_summary, label_properties) {
     if (isTRUE(label_properties$by_replies)) abstention_only_text else
       if (isFALSE(label_properties$by_answers_only))
         "Labels also use which raters abstain, because abstentions seem to depend on the truth",
-    if (is.null(calibration)) label_assumption(label_properties)
+    if (is.null(calibration_summary)) label_assumption_text(label_properties)
   )
 }
 
-label_assumption <- function(label_properties) {
+label_assumption_text <- function(label_properties) {
   if (label_properties$votes == 1) {
     "Labels are smoothed shares of votes, without a model of raters"
   } else if (label_properties$rho == 0 && label_properties$votes == 0) {

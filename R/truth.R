@@ -142,12 +142,12 @@ ground_truth <- function(fit, format = c("wide", "long"), rho = NULL, votes = NU
     abort_no_cases("The long format needs the cases",
       hint = "{.code format = \"wide\"} gives a lazy table.")
   }
-  long_truth(x$cases, category_factor(seq_along(x$categories), x),
+  long_probability_table(x$cases, category_factor(seq_along(x$categories), x),
     pick_rows(labels$posterior, pattern_of_case(x)))
 }
 
 # Returns probabilities (cases x categories) as a long table, with a row per case and category.
-long_truth <- function(cases, categories, probability) {
+long_probability_table <- function(cases, categories, probability) {
   tibble(
     case = rep(cases, each = length(categories)), category = rep(categories, length(cases)),
     probability = as.vector(t(probability))
@@ -224,7 +224,7 @@ calibration <- function(x, truth = NULL, bins = 10L, conf_level = default_conf_l
   abort_argument_if(is.null(truth), "truth", "Calibration needs the {.arg truth} of some cases.",
     i = "{.arg truth} can be left out only for ratings from {.fun simulate_ratings} or
         {.fun with_truth}.")
-  true_category <- known_codes(
+  true_category <- known_truth_codes(
     as_truth_table(truth, "truth"), as_label(x$case), colnames(probability), "truth"
   )
   row_size <- row_sizes(x, attr(x, "about"))
@@ -296,7 +296,7 @@ probability_matrix <- function(x, arg) {
 
 # Returns the number of the true category of each case, 0 if its truth is not given. `truth_table`:
 # result of as_truth_table().
-known_codes <- function(truth_table, case, categories, arg) {
+known_truth_codes <- function(truth_table, case, categories, arg) {
   replace_na(truth_codes(truth_table$truth, categories, arg)[match(case, truth_table$case)], 0L)
 }
 
@@ -324,7 +324,7 @@ as_truth_table <- function(truth, arg, keys = NULL) {
     "must be categories with the cases as names, or a data frame with columns {.val case} and
         {.val truth}.", not = truth)
   input_names <- names(truth)
-  truth <- if (is_table) name_cases(replace_key_columns(truth, keys)) else
+  truth <- if (is_table) rename_case_column(replace_key_columns(truth, keys)) else
     list2DF(list(case = input_names, truth = unname(truth)))
   for (text in c(list(names(truth)), truth)) check_text(text, arg)
   truth_column <- intersect(c("truth", "category"), names(truth))[1L]
@@ -351,7 +351,7 @@ is_label <- function(x) grepl("\\S", as_label(x))
 
 # Renames the column that identifies cases to `case`, if it is the only column with a name other
 # than truth, category and probability.
-name_cases <- function(table) {
+rename_case_column <- function(table) {
   other_columns <- if (is.data.frame(table))
     setdiff(names(table), c("truth", "category", "probability"))
   if (length(other_columns) == 1L) names(table)[names(table) == other_columns] <- "case"

@@ -9,7 +9,7 @@ using namespace fallible;
 
 namespace {
 
-// Selects answers and makes distinct rows. `selection` has these fields, see struct Selection.
+// Selects answers and merges equal rows. `selection` has these fields, see struct Selection.
 //   rater, system: for each rater and each system, the index (from 1) of its judge in the result;
 //     0 leaves it out.
 //   judges: number of judges.

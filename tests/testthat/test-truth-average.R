@@ -35,16 +35,16 @@ test_that("flattening is what its definition says, and changes no most probable 
   r <- rep(1:5, 20)
   rates <- colMeans(q)
   for (rho in c(0.1, 0.43, 1)) {
-    flat <- flatten(q, r, rho, rep(1, 100))
+    flat <- flatten_probabilities(q, r, rho, rep(1, 100))
     expect_lt(max(abs(flat - slow_flatten(q, r, rho, rates))), 1e-10)
     expect_identical(max.col(flat), max.col(q))
   }
-  expect_identical(flatten(q, r, 0, rep(1, 100)), q)
-  expect_identical(flatten(q, r, 0.43, rep(1, 100))[r == 1, ], q[r == 1, ])
+  expect_identical(flatten_probabilities(q, r, 0, rep(1, 100)), q)
+  expect_identical(flatten_probabilities(q, r, 0.43, rep(1, 100))[r == 1, ], q[r == 1, ])
   certain <- seq_len(100) %% 2 == 0
-  expect_identical(flatten(q, r, 0.43, rep(1, 100), certain)[certain, ], q[certain, ])
+  expect_identical(flatten_probabilities(q, r, 0.43, rep(1, 100), certain)[certain, ], q[certain, ])
   tied <- rbind(c(0.5, 0.5, 0), c(0.2, 0.3, 0.5))
-  expect_equal(flatten(tied, c(3, 3), 0.43, c(1, 1))[1, ], c(0.5, 0.5, 0))
+  expect_equal(flatten_probabilities(tied, c(3, 3), 0.43, c(1, 1))[1, ], c(0.5, 0.5, 0))
 })
 
 test_that("a named model keeps its posterior; `rho` flattens it", {

@@ -61,8 +61,8 @@ class SystemAverage {
     data_.set_rater_posterior(pattern_posterior);
   }
 
-  // Returns the members that need no other member (Member::root()). Each of them is the root of a
-  // tree of members, whose fits need the fits of members nearer to the root. Different trees are
+  // Returns the members that need no other member (Member::root()). Each is the root of a tree of
+  // members: any other member needs the fit of a member nearer to the root. Different trees are
   // fitted in parallel. Empty if there are no cases.
   std::vector<const Member*> roots() const {
     std::vector<const Member*> roots;
@@ -124,7 +124,8 @@ class SystemAverage {
         to_refit.insert({member.get(), member->base()});
     }
     Family refitted;
-    // Maps each base of the first fit to its refitted version.
+    // Maps each base (a member that other members extend) to the same member fitted to the new
+    // weights.
     std::map<const OneCoin*, const OneCoin*> bases{{nullptr, nullptr}};
     for (const auto& member : family_) {
       if (to_refit.count(member.get()) == 0) continue;

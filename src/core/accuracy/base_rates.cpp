@@ -110,13 +110,13 @@ double base_rate_range(double share, double kappa, double answer_share, double c
   double lowest = 1, highest = 0;
   for (int i = 0; i < grid_size; ++i) {
     const double base_rate = limits.first + i * (limits.second - limits.first) / (grid_size - 1);
-    // Variance of the indicator that the true category is this one.
+    // Variance over cases of the indicator that the given category is the true one.
     const double truth_variance = base_rate * (1 - base_rate);
     // Sensitivity + specificity - 1 of a rater, for this base rate.
     const double youden_index =
         truth_variance > 0 ? std::sqrt(kappa * share * (1 - share) / truth_variance) : 1;
-    // Probability that the answer and the true category are both this one. It is clipped to the
-    // range that is possible for the given answer share and base rate.
+    // Probability that the answer and the true category are both the given category. It is clipped
+    // to the range that is possible for this answer share and base rate.
     const double joint = std::min(std::max(answer_share * base_rate + covariance / youden_index,
                                            std::max(0.0, answer_share + base_rate - 1)),
                                   std::min(answer_share, base_rate));

@@ -19,7 +19,8 @@ using GridValues = std::array<double, n_cells>;  // one number per cell of the g
 
 double cell_centre(int i) { return (i + 0.5) / n_cells; }
 
-// Quantile p of a density with sum `total`, as a position on the grid from 0 to 1.
+// Returns quantile p of a density, as a position on the grid from 0 to 1. `total`: sum of the
+// density over all cells.
 double quantile_position(const GridValues& density, double total, double p) {
   double previous = 0;
   for (int i = 0; i < n_cells; ++i) {

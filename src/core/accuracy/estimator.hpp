@@ -83,8 +83,8 @@ void for_each_answer(const Ratings& ratings, int system, const LatentRows& rows,
 // True if the system gives the same answer to all cases that it answers. False without answers.
 bool gives_one_answer(const Ratings& ratings, int system);
 
-// Patterns to which a model with this system is fitted; empty for all. If a system gives the same
-// answer to all cases that it answers, these are the patterns that it answered.
+// Returns true for each pattern to which a model with this system is fitted; empty if all are used.
+// If a system gives the same answer to all cases that it answers, only these cases are used.
 std::vector<bool> patterns_to_fit(const Ratings& ratings, int system);
 // Returns the weights of the patterns, with 0 for patterns that are not used. If `is_used` is
 // empty, all patterns are used.
@@ -234,7 +234,7 @@ class Estimator {
   // returns the length of this vector.
   virtual std::vector<double> counts_with_weights(const std::vector<double>&) const { return {}; }
   virtual std::size_t n_counts() const { return 0; }
-  // Estimates that differ by less count as equal.
+  // Estimates that differ by less than this count as equal.
   virtual double tolerance() const { return iteration_tolerance; }
 
  protected:

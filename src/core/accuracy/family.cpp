@@ -125,9 +125,9 @@ double JointData::mean_posterior(const std::vector<double>& posterior) const {
 
 double JointData::conditional_error(const std::vector<double>& posterior) const {
   const double accuracy = mean_posterior(posterior), variance = accuracy * (1 - accuracy);
-  // Part of `variance` that is lost, because only probabilities of the true categories are known.
-  // It is the mean variance of "the answer is right" given the posterior of a case. Below, at most
-  // 95% of `variance` counts as lost, so that the standard error is finite.
+  // Information is lost, because only probabilities of the true categories are known. The loss is
+  // p (1 - p), averaged over cases, where p is the posterior probability that the answer is right.
+  // Below, at most 95% of `variance` counts as lost, so that the standard error is finite.
   double lost_variance = 0;
   for (int i = 0; i < rows_.size(); ++i) {
     if (answer_[i] < 0) continue;

@@ -10,7 +10,7 @@ namespace fallible {
 
 namespace {
 
-// A curvature below this share of the largest one counts as zero.
+// An eigenvalue of the curvature matrix below this share of the largest eigenvalue counts as zero.
 constexpr double least_curvature_share = 1e-8;
 // Highest number of influences (patterns x systems) that are in memory at the same time.
 constexpr std::size_t max_influences = 1e7;

@@ -13,8 +13,8 @@ namespace {
 constexpr double shift_sd = 0.2;
 constexpr double prior_of_shift_zero = 1.0 / 3;
 
-// Options with a small tolerance. Otherwise the last digits of estimates would depend on the order
-// of the categories.
+// Returns options with a small tolerance. With a larger one, the last digits of estimates would
+// depend on the order of the categories.
 OptimiserOptions fine_options() {
   OptimiserOptions options;
   options.value_tolerance = 1e-14;

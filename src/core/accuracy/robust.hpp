@@ -2,9 +2,10 @@
 //
 // In real data, raters are often wrong in the same cases, and systems in the same cases as raters.
 // This biases all estimates, and the ratings do not identify the size of the bias. It is typically
-// larger if more ratings are wrong, if many base rates are possible, and if the estimates with
-// independent and with shared errors differ more. No bias is assumed if the data support simple
-// models: equally difficult cases, and no separate error rates of raters.
+// larger if more ratings are wrong, or if the ratings are compatible with a wide range of base
+// rates. It is also larger if the estimates with independent and with shared errors differ more. No
+// bias is assumed if the data support simple models: equally difficult cases, and no separate error
+// rates of raters.
 #pragma once
 
 #include "bootstrap.hpp"
@@ -30,8 +31,8 @@ struct ErrorParts {
   // errors, 1 if they do not.
   double dependence = 0;
   double rater_error = 0;  // share of wrong ratings
-  // Highest minus lowest accuracy over possible base rates; NaN if no two raters have a common
-  // case.
+  // Highest minus lowest accuracy over all base rates that are compatible with the ratings; NaN if
+  // no two raters have a common case.
   double range = 0;
   double open_share = 1;  // share of the cases whose truth is unknown; known cases cause no bias
 };

@@ -32,8 +32,9 @@ struct Selection {
   int least_judges = 1;  // cases with answers of fewer judges than this number are left out
 };
 
-// Makes distinct rows of the selected answers. If judges are exchangeable, they are replaced by the
-// numbers 0, 1, ... in each case, except in cases that a judge answered twice.
+// Returns the rows of the selected answers. Equal rows are merged, and their weights are added. If
+// judges are exchangeable, the judges of each case are renumbered 0, 1, ..., except in cases that a
+// judge answered twice.
 RatedRows select_rows(const PatternView& patterns, const std::vector<double>& weight,
                       const Selection& selection);
 
@@ -62,9 +63,9 @@ class Kernel {
 
   virtual Estimate estimate(const std::vector<double>& weight) const = 0;
 
-  // Derivative of the estimate with respect to the weight of each row. The weighted sum is zero,
-  // because the estimate depends only on the proportions of the weights. Empty if there is no
-  // derivative.
+  // Derivative of the estimate with respect to the weight of each row. The sum of weight x
+  // derivative over all rows is zero, because the estimate depends only on the proportions of the
+  // weights. Empty if there is no derivative.
   virtual std::vector<double> influence(const std::vector<double>& weight) const = 0;
 
   // For each row, the estimate if one case of the row is left out. NaN if this estimate is

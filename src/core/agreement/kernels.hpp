@@ -1,4 +1,5 @@
-// Parts that kernels of several agreement measures share, and the tables of all kernels.
+// Classes and functions that several agreement measures share, and lists of all measures with the
+// functions that make their kernels.
 #pragma once
 
 #include <Eigen/Core>
@@ -119,7 +120,7 @@ struct NamedKernel {
   KernelPointer (*make)(const RatedRows& rows, const KernelOptions& options);
 };
 
-// Kernels of the measures in counts.cpp, alpha.cpp, raters.cpp and tables.cpp.
+// Lists of the measures in counts.cpp, alpha.cpp, raters.cpp and tables.cpp.
 using KernelTable = std::vector<NamedKernel>;
 const KernelTable& count_kernels();
 const KernelTable& alpha_kernels();

@@ -16,10 +16,9 @@ namespace {
 constexpr double least_pair_weight = 0.5;
 
 // A list of all answers, sorted by cell (shared.hpp) and within a cell by judge. The vectors
-// `cell`, `judge` and `category` have one element per answer. For each cell i, row i of
-// `cell_positions` contains the positions of its answers in this list. For each judge j, row j of
-// `judge_positions` contains positions in `answers_by_judge`, at which the answers by this judge
-// are found.
+// `cell`, `judge` and `category` have one element per answer. Row i of `cell_positions` contains
+// the positions of the answers to cell i in this list. `answers_by_judge` contains these positions
+// in the order of judges; the part for judge j is row j of `judge_positions`.
 struct Answers {
   std::vector<int> cell, judge, category;
   Ragged cell_positions, judge_positions;
@@ -125,8 +124,8 @@ class EqualErrors {
         if (answers->first == answers->second) sums.equal += answers->weight;
       }
     }
-    // Adds one product for each category. A category may occur several times in this loop. Its
-    // weight is set to 0 after the first time, so later products are 0.
+    // Adds, for each category, the product of its weights for both judges. A category may occur
+    // several times in this loop. Its weight is set to 0 after the first time.
     for (Place answers = from; answers != to; ++answers) {
       products += first_weight_[answers->first] * second_weight_[answers->first];
       first_weight_[answers->first] = 0;

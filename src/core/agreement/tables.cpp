@@ -153,7 +153,8 @@ struct Information {
   }
 };
 
-// Makes the kernel of a measure. `parts`: values of the data members of the type `Measure`.
+// Makes the kernel of the measure with the type `Measure`. `parts`: values of its settings, for
+// example `continuity` of Information.
 template <class Measure, auto... parts>
 KernelPointer table_kernel(const RatedRows& rows, const KernelOptions&) {
   return std::make_unique<TableKernel<Measure>>(rows, Measure{parts...});

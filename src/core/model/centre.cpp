@@ -8,8 +8,8 @@ namespace fallible {
 
 namespace {
 
-// Prior guesses of two standard deviations (see Centre in pooled.hpp). `tau` belongs to the skills
-// s_j of raters. `ups` belongs to u_k, which is high for categories that are easy to recognise.
+// Prior guesses of two standard deviations (see Centre in pooled.hpp): `tau` of the skills s_j of
+// raters, and `ups` of u_k, which is high for categories k that are easy to recognise.
 // `skill_weight`: weight of the guess of `tau`, as a number of raters. `recognition_weight`: weight
 // of the guess of `ups`, as a number of categories.
 constexpr double skill_weight = 2, tau_guess = 0.6;

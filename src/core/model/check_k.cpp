@@ -110,7 +110,7 @@ std::vector<PairAgreement> pair_agreement(const LatentRows& rows, const AnswerLa
   Eigen::MatrixXd cases = Eigen::MatrixXd::Zero(n_judges, n_judges), agreeing = cases;
   for (int i = 0; i < rows.size(); ++i) {
     for (const int a : rows.positions(i)) {
-      // Judges ascend within a row, so that each pair is visited once.
+      // Answers of a row are sorted by judge, so each pair of judges is visited once.
       for (int b = rows.start[i]; b < a; ++b) {
         cases(rows.judge[b], rows.judge[a]) += rows.weight[i];
         if (rows.category[a] == rows.category[b]) {
@@ -261,9 +261,9 @@ KStatistics KTester::replicate(Stream& stream) const {
 
 namespace {
 
-// Returns starting values for a fit of `layout`. They are computed from parameters `x` of the model
-// `simpler`, which is simpler or the same. If the shift between strata of difficulty is near zero,
-// it is set to 0.1, because the derivative at zero is zero.
+// Returns starting values for a fit of `layout`. They are computed from parameters `x` of
+// `simpler`, a simpler model or the same model. If the shift between strata of difficulty is near
+// zero, it is set to 0.1, because the derivative at zero is zero.
 Eigen::VectorXd start_from(const Layout& layout, const Layout& simpler, const Eigen::VectorXd& x) {
   Eigen::VectorXd start = layout.start_from(simpler, x);
   if (layout.shifts_at >= 0 && std::fabs(start[layout.shifts_at]) < 1e-3)
@@ -317,8 +317,8 @@ KStatistics KTester::compare(const LatentRows& rows, KTester* fitted) const {
 
 namespace {
 
-// A p-value needs this number of draws that are at least as extreme as the data (Besag and
-// Clifford, 1991).
+// A test may end early only after at least this number of draws that are as extreme as the data or
+// more extreme (Besag and Clifford, 1991).
 constexpr int least_extreme = 10;
 // Differences below this are numerical errors of the statistics.
 constexpr double numerical_error = 1e-6;
@@ -354,7 +354,7 @@ std::vector<std::vector<KStatistics>> bootstrap_k(const std::vector<KTester>& te
                                                   const BootstrapOptions& options, double alpha,
                                                   const Host& host) {
   const std::size_t replicates = options.replicates;
-  // With this number of extreme draws, the p-value is above `alpha` for any further draws.
+  // With this number of extreme draws, the p-value is above `alpha`, whatever is drawn later.
   const int extreme_limit =
       static_cast<int>(std::floor(alpha * (options.replicates + 1.0) + numerical_error));
   const int enough = std::max(least_extreme, extreme_limit);

@@ -66,7 +66,8 @@ void CompleteCurvature::add_judge(const Score& score, int judge, const Law& law,
                                   const ExpectedCounts& counts) {
   const int N = layout_->categories;
   for (int k = 0; k < N; ++k) {
-    // `prior_total`: sum of the Dirichlet parameters of the row under a pooled prior.
+    // `prior_total`: sum of the Dirichlet parameters of row k of the judge's confusion matrix; 0
+    // without a pooled prior.
     double wrong = 0, prior_total = 0;
     for (int l = 0; layout_->prior.rows && l < N; ++l) {
       const double alpha = layout_->prior_row(judge, k)[l];

@@ -262,7 +262,8 @@ std::vector<double> natural_variances(const LatentClass& model, const Eigen::Vec
 namespace {
 
 // The raters' accuracies are integrated jointly with all other parameters only up to this number of
-// directions. With more directions, this would take longer than the fit.
+// directions. A direction is one parameter, or several that change together. With more directions,
+// this would take longer than the fit.
 constexpr int max_dense_directions = 30;
 // Added to the curvature in each direction. It acts like a normal prior with standard deviation 4.5
 // = 1 / sqrt(0.05), so that directions without information have a finite variance.

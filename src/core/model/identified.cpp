@@ -17,7 +17,7 @@ namespace {
 
 constexpr int max_complete_raters =
     20;  // up to this number of raters, SmallPanel contains all of them
-// If there are more than `max_complete_raters` raters, SmallPanel contains at most this number.
+// With more than `max_complete_raters` raters, SmallPanel contains at most this number of raters.
 // They all rated the same cases.
 constexpr int reduced_raters = 6;
 // Highest number of categories in SmallPanel.
@@ -184,11 +184,10 @@ class SmallPanel {
   int raters_ = 0, judges_ = 0, row_with_most_raters_ = -1;
 };
 
-// Returns a matrix of derivatives with respect to the parameters (columns) at random parameter
-// values. Rows are derivatives of the log likelihood of each row of data. If `fitting` is
-// Fitting::pairs, they are derivatives of the probability of each pair of ratings. The model is
-// identified if the rank of the matrix is the number of free parameters. Columns are scaled to
-// length 1.
+// Returns derivatives with respect to the parameters at random parameter values. Each column of the
+// matrix belongs to a parameter, and is scaled to length 1. Each row belongs to the log likelihood
+// of a row of data (with Fitting::pairs: to the probability of a pair of ratings). The model is
+// identified if the rank of the matrix is the number of free parameters.
 Eigen::MatrixXd random_scores(const LatentClass& model, Fitting fitting, Stream& stream) {
   Eigen::VectorXd x(model.layout.size);
   for (Eigen::Index i = 0; i < x.size(); ++i) x[i] = 0.2 + 0.6 * stream.uniform();
@@ -198,7 +197,7 @@ Eigen::MatrixXd random_scores(const LatentClass& model, Fitting fitting, Stream&
           : model.scores(x);
   for (Eigen::Index j = 0; j < scores.cols(); ++j) {
     const double length = scores.col(j).norm();
-    // Makes judges with different numbers of ratings comparable.
+    // Otherwise, columns of judges with many ratings would be longer.
     if (length > 0) scores.col(j) /= length;
   }
   return scores;

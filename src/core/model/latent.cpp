@@ -115,7 +115,7 @@ constexpr double boundary_logit = 13.8;  // logit of a probability that is 1e-6 
 constexpr int max_em_steps = 1000;
 // EM ends if a step increases the log posterior density by less than this.
 constexpr double em_gain = 1e-6;
-// Pseudo-ratings that the first EM step adds, to move away from the boundary.
+// Number of pseudo-ratings that the first EM step adds to each count, to leave the boundary.
 constexpr double boundary_pseudo_ratings = 0.01;
 
 // True if the optimiser may have stopped at an accuracy of 0 or 1 that is not a maximum. This is
@@ -258,8 +258,8 @@ Eigen::VectorXd LatentClass::warm_start(const Eigen::VectorXd& x, int raters) co
   Eigen::VectorXd start = Eigen::VectorXd::Zero(layout.size);
   start.head(layout.n_rate_parameters) = x.head(layout.n_rate_parameters);
   if (layout.mean_at >= 0) start[layout.mean_at] = x[old_layout.mean_at];
-  // Copies parameters of the raters of the old fit, who come first in both vectors. New raters get
-  // the mean of the old raters.
+  // Copies parameters of the raters of the old fit, who come first in the old and in the new
+  // parameters. New raters get the mean of the old raters.
   const auto copy = [&](int from, int to, int n_per_group) {
     if (to < 0) return;
     const auto old_parameters =

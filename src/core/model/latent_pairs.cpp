@@ -119,9 +119,9 @@ double PairObjective::evaluate(const Eigen::VectorXd& x, Eigen::VectorXd* gradie
     loss += pairs_.share[kind] * difference * difference;
     if (!gradient) return;
     // `slope`: derivative of the objective with respect to the log of the joint probability of the
-    // two ratings and class c. The chain rule is computed by add_gradient(), which multiplies the
-    // derivative of each log probability by a weight. These weights are usually expected counts;
-    // here they are sums of slopes.
+    // two ratings and class c. add_gradient() multiplies the derivative of each log probability by
+    // a weight, and adds the products. The weights are usually expected counts; here they are sums
+    // of slopes (chain rule).
     for (int c = 0; c < law.classes; ++c) {
       const double slope = scale * pairs_.share[kind] * difference * joint[c];
       counts.ratings[first + c] += slope;

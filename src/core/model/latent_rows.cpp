@@ -47,9 +47,9 @@ void LatentRows::add_expected(int row, const double* posterior, int classes,
   }
 }
 
-// Adds one row per group of patterns. The key of a group contains the index of its population and
-// its known category (-1 if unknown), then pairs (judge, category). Abstentions are the last pairs,
-// with category -1. Populations are stored only if there are several.
+// Adds one row per group of patterns with equal keys (RowGroups). A key contains the index of the
+// population and the known category (-1 if unknown), then pairs (judge, category). Abstentions are
+// the last pairs, with category -1. Populations are stored only if there are several.
 void LatentRows::add_groups_of(const RowGroups& groups, const std::vector<double>& pattern_weight) {
   for (int i = 0; i < groups.size(); ++i) {
     if (populations.size() > 1) population.push_back(groups.begin(i)[0]);
@@ -72,8 +72,8 @@ LatentRows latent_rows(const PatternView& x, const std::vector<double>& weight, 
   rows.matrix = known.matrix;
   rows.calibration = known.calibration;
   rows.populations = known.populations;
-  // The key of a row contains its population and known category (-1 if unknown), then judge and
-  // category of each rating, and finally (judge, -1) for each abstention.
+  // Patterns with equal keys form one row. The key contains the population and the known category
+  // (-1 if unknown), then judge and category of each rating, and (judge, -1) for each abstention.
   const RowGroups groups(x.patterns, [&](int p, std::vector<int>& key) {
     key.push_back(known.populations.index(p));
     key.push_back(known.truth.empty() ? -1 : std::max(known.truth[p], 0) - 1);

@@ -15,8 +15,8 @@ namespace {
 // Highest number of replies that are used of a case. It is limited because the time grows with the
 // square of this number.
 constexpr int max_replies = 100;
-// New names of classes must increase the sum of gains by more than this share of the total weight.
-// A smaller increase counts as rounding error.
+// New names of classes must increase the sum that names_by_majority() maximises by more than this
+// share of the total weight. A smaller increase counts as rounding error.
 constexpr double least_gain = 1e-9;
 
 // Assigns each row of the square matrix `gain` to a different column, so that the sum of the chosen
@@ -100,7 +100,7 @@ std::vector<int> names_by_majority(const std::vector<double>& matrices,
 
 namespace {
 
-// `answer`: category, or the number of categories for an abstention.
+// `answer`: category, from 0. For an abstention, it is the number of categories.
 struct Reply {
   int row, judge, answer;
 };

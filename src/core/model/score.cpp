@@ -112,7 +112,7 @@ Eigen::VectorXd estimate_from_counts(const Layout& layout, const ExpectedCounts&
                                      double pseudo_ratings) {
   const int N = layout.categories;
   const bool pooled = layout.prior.pooled;
-  // Pseudo-ratings that are added to each count, so that no probability is zero.
+  // Number of pseudo-ratings that are added to each count, so that no probability is zero.
   const double pseudo_count = pseudo_ratings + (layout.prior.none || pooled ? 1e-10 : 0.2);
   Eigen::VectorXd x = Eigen::VectorXd::Zero(layout.size);
   std::vector<double> cases(N, pooled ? layout.prior.base_rates : pseudo_count);

@@ -6,8 +6,8 @@ namespace fallible {
 
 namespace {
 
-// A rater counts as constant if the probability that all ratings are equal by chance is at most
-// this value.
+// A rater whose ratings are all equal counts as constant if the probability that they are equal by
+// chance is at most this value.
 constexpr double max_chance_probability = 0.01;
 
 }  // namespace

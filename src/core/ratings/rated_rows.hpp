@@ -24,7 +24,7 @@ class RowGroups {
   // The key of group i is the range from begin(i) to end(i).
   const int* begin(int i) const { return keys_.row(order_[i]); }
   const int* end(int i) const { return begin(i) + keys_.length(order_[i]); }
-  // Element i: position of group i, from 0, if groups are sorted by their first pattern.
+  // Returns, for each group, its position (from 0) if groups are sorted by their first pattern.
   const std::vector<int>& appearance_rank() const { return order_; }
   // Group of each pattern, from 0; -1 for a pattern that the model does not use.
   const std::vector<int>& group_of_pattern() const { return group_of_pattern_; }

@@ -55,8 +55,8 @@ struct Stratum {
 };
 
 // Judge `to` copies the answer of judge `from` with this probability. Judges are raters, followed
-// by systems, from 0. Copying follows the order of the list: if `from` has copied before, `to` gets
-// the copied answer.
+// by systems, from 0. Judges copy in the order of Design::copying: if `from` has copied before,
+// `to` gets the copied answer.
 struct Copying {
   int from;
   int to;
