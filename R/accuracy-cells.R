@@ -89,17 +89,17 @@ confusion.accuracy_estimate <- function(x, # nolint: object_name.
   }
   # Recall and precision are computed by the code of estimate_metrics(), so both functions return
   # the same numbers.
-  measures <- compute_metrics(
+  category_metrics <- compute_metrics(
     metric_plan(built_in_metrics[c("recall", "precision")], categories, NULL, list())
   )
-  names(measures)[names(measures) == "metric"] <- "measure"
-  measures$n <- unlist(lapply(counts, function(cases) {
+  names(category_metrics)[names(category_metrics) == "metric"] <- "measure"
+  category_metrics$n <- unlist(lapply(counts, function(cases) {
     table_sums(matrix(cases, 1L), length(categories))[c("truth", "answer")]
   }), use.names = FALSE)
   has_intervals <- !is.null(draws$values) || is_measured_by_gold(x, interval)
   new_confusion_estimate(
     confusion_cells(compute_metrics, counts, systems, categories),
-    measures[c("system", "category", "measure", estimate_columns, "n", "reason")],
+    category_metrics[c("system", "category", "measure", estimate_columns, "n", "reason")],
     c(x$options[c("method", "replicates")], list(
       interval = if (has_intervals) interval else interval_none$id, conf_level = conf_level,
       words = estimator_words(x), followers = intersect(find_followers(x), systems)
@@ -113,16 +113,17 @@ confusion.accuracy_estimate <- function(x, # nolint: object_name.
 # are NA.
 confusion_counts <- function(estimate) {
   x <- estimate$fit$x
-  n_labels <- n_categories(x)
+  category_count <- n_categories(x)
   if (!is.null(estimate$cells)) {
     return(unname(split(
-      colMeans(estimate$cells$values), rep(seq_along(x$systems), each = n_labels^2)
+      colMeans(estimate$cells$values), rep(seq_along(x$systems), each = category_count^2)
     )))
   }
   rated_weight <- pattern_weights(x) * is_usable_pattern(estimate$fit)
   lapply(seq_along(x$systems), function(s) {
     posterior <- estimate$posterior[[s]]
-    if (is.null(posterior) || is.na(estimate$table$estimate[[s]])) rep(NA_real_, n_labels^2) else
+    if (is.null(posterior) || is.na(estimate$table$estimate[[s]]))
+      rep(NA_real_, category_count^2) else
       counts_of_answers(pattern_answers(x)[, s], posterior, rated_weight)
   })
 }
@@ -165,17 +166,17 @@ apply_in_blocks <- function(draws, s, f) {
 # * counts: result of confusion_counts().
 # * systems, categories: names of all systems and of all categories.
 confusion_cells <- function(compute_metrics, counts, systems, categories) {
-  n_labels <- length(categories)
+  category_count <- length(categories)
   # The probability of the answer given the truth is the number of cases in the cell, divided by the
   # number of cases with the same true category.
   metric <- new_metric("cell", "", "", function(tables, n) {
     ratio_of(tables, pick_columns(table_sums(tables, n)$truth, rep(seq_len(n), each = n)))
   }, "cell", undefined = reason_no_case)
-  blocks <- split_in_runs(seq_len(n_labels), max(1, max_block_size %/% n_labels^3))
+  blocks <- split_in_runs(seq_len(category_count), max(1, max_block_size %/% category_count^3))
   cells <- stack_rows(blocks, function(block) {
-    truth_of_row <- rep(block, each = n_labels)
+    truth_of_row <- rep(block, each = category_count)
     block_metric <-
-      replace(metric, "cells", list((truth_of_row - 1L) * n_labels + seq_len(n_labels)))
+      replace(metric, "cells", list((truth_of_row - 1L) * category_count + seq_len(category_count)))
     compute_metrics(list(
       records = list(cell = block_metric), categories = categories, averages = NULL,
       settings = list(),
@@ -187,7 +188,7 @@ confusion_cells <- function(compute_metrics, counts, systems, categories) {
   cells <- cells[order(match(cells$system, systems)), ]
   columns_tibble(
     system = cells$system, truth = cells$category,
-    prediction = rep(categories, nrow(cells) / n_labels), !!!cells[estimate_columns],
+    prediction = rep(categories, nrow(cells) / category_count), !!!cells[estimate_columns],
     n = unlist(counts), reason = cells$reason
   )
 }
@@ -214,8 +215,8 @@ shift_replicates <- function(values, estimate) {
   logit <- function(p) qlogis(clamp(p, 1e-9, 1 - 1e-9))
   medians <- apply(values, 2L, median, na.rm = TRUE)
   shifted_values <- plogis(sweep(logit(values), 2L, logit(estimate) - logit(medians), `+`))
-  is_boundary <- values %in% c(0, 1)
-  replace(shifted_values, is_boundary, values[is_boundary])
+  is_zero_or_one <- values %in% c(0, 1)
+  replace(shifted_values, is_zero_or_one, values[is_zero_or_one])
 }
 
 # ---- Results of class confusion_estimate and their printed form ----
@@ -237,7 +238,7 @@ new_confusion_estimate <- function(cells, categories, options, note) {
     interval = options$interval, conf_level = na_without_intervals(options$conf_level),
     replicates = na_without_intervals(options$replicates)
   )
-  size_words <- paste0(
+  size_text <- paste0(
     count_noun(n_systems, "system"), ", ",
     count_noun(glance_columns$categories, "category")
   )
@@ -249,9 +250,9 @@ new_confusion_estimate <- function(cells, categories, options, note) {
   new_result("confusion_estimate",
     tables = list(cells = cells, categories = categories), facts = glance_columns,
     options = options,
-    line = sprintf("%s: mean recall %s, mean precision %s", size_words,
+    line = sprintf("%s: mean recall %s, mean precision %s", size_text,
       format_decimals(glance_columns$recall, 2L), format_decimals(glance_columns$precision, 2L)),
-    caption = paste0(size_words, ", ", options$words),
+    caption = paste0(size_text, ", ", options$words),
     shown = make_confusion_views(list_confusion_matrices(cells), by_category),
     document = view(by_category, names(by_category)[c(n_systems > 1L, rep(TRUE, 5L))]),
     notes = c(

@@ -30,8 +30,8 @@ estimator_setup <- function(fit, method, options) {
   has_fixed_models <- method$model == "own"
   supports_any_model <- method$model == "any"
   # Models are averaged with weights that depend on the number of cases. Case weights that are not
-  # counts have an arbitrary scale, so they are rescaled. If they sum to one (up to rounding), they
-  # are the shares of patterns in a population, and are multiplied by a million. Otherwise they are
+  # counts have an arbitrary scale, so they are rescaled. If they sum to 1 (within 0.01), they are
+  # the shares of patterns in a population, and are multiplied by a million. Otherwise they are
   # rescaled so that their sum is the number of cases.
   if (has_fixed_models && !weights_are_counts(x)) {
     weight <- if (abs(sum(weight) - 1) <= 0.01) n_population_cases * weight else
@@ -221,24 +221,24 @@ shows_no_shared_errors <- function(estimate) {
   has_typical_common(estimate) && max(estimate$details$common, na.rm = TRUE) == 0
 }
 
-# Printed sentence about the assumed shared errors, for all systems together.
+# Returns the printed sentence about the assumed shared errors, for all systems together.
 shared_errors_note <- function(x) {
   common <- common_setting(x)
   correction <- x$details$common[!is.na(x$table$estimate)]
   if (is.null(common) || !any_known(correction) || has_all_truths(x)) return(NULL)
-  has_no_evidence <- shows_no_shared_errors(x)
-  if (has_no_evidence && panel_kind(x) != "machines") {
+  has_no_shared_errors <- shows_no_shared_errors(x)
+  if (has_no_shared_errors && panel_kind(x) != "machines") {
     return("Assumed: independent errors; ratings neither show nor rule out shared errors.")
   }
   sprintf("Assumed: %s; ratings cannot test this.", switch(
-    if (has_no_evidence) "none" else as.character(common),
+    if (has_no_shared_errors) "none" else as.character(common),
     none = "independent errors", all = "all errors shared with the raters",
     sprintf("%sshared errors (%s of the range)", if (is.character(common)) "typical " else "",
       format_span(correction, whole_percent))
   ))
 }
 
-# Sentence about the assumed shared errors for a methods paragraph.
+# Returns the sentence about the assumed shared errors for a methods paragraph.
 explain_shared_errors <- function(estimate) {
   sub("{moved}", format_span(estimate$details$common, whole_percent), fixed = TRUE, switch(
     if (shows_no_shared_errors(estimate)) "no sign" else
@@ -283,9 +283,9 @@ explain_estimate <- function(record, estimate) {
 # * table: the table of tidy().
 # * bins: the table of tidy(x, "bins").
 # * details: the table of tidy(x, "details"), with a row per system.
-# * replicates: a matrix with a column per system.
-# * posterior: for each system a matrix, patterns of ratings x categories.
-# * members: a row per system and averaged model.
+# * replicates: replicates of the estimates, a matrix with a column per system.
+# * posterior: probabilities of the true category, for each system a matrix (patterns x categories).
+# * members: table of the averaged models, with a row per system and model.
 # * typical: the amount of shared errors that `common = "typical"` assumes, a number per system.
 # * end_counts: for each system a list of two vectors: `independent_counts` and `shared_counts`.
 #   They are the expected numbers of cases by true category and answer if errors are independent,
@@ -295,19 +295,19 @@ explain_estimate <- function(record, estimate) {
 new_accuracy_estimate <- function(draft, interval, ...) {
   fit <- draft$fit
   systems <- fit$x$systems
-  point <- draft$point
-  average_results <- draft$results_of_average
+  point_estimates <- draft$point
+  results_of_average <- draft$results_of_average
   options <- draft$options
   has_one_rater <- is_one_rater(fit$x)
   table <- columns_tibble(
-    system = systems, estimate = point$value, !!!interval$table[interval_columns],
-    shared = point$shared %||% average_results$shared,
-    independent = point$independent %||% average_results$independent, n = draft$n,
+    system = systems, estimate = point_estimates$value, !!!interval$table[interval_columns],
+    shared = point_estimates$shared %||% results_of_average$shared,
+    independent = point_estimates$independent %||% results_of_average$independent, n = draft$n,
     method = options$method, reason = interval$table$reason, why = NA_character_
   )
   # Column `reason` usually explains why an estimate is NA. If the ratings carry no information
   # (kappa is zero), estimates that are not NA have a reason, too.
-  is_uninformative <- isTRUE(average_results$no_kappa) & !is.na(table$estimate) &
+  is_uninformative <- isTRUE(results_of_average$no_kappa) & !is.na(table$estimate) &
     is.na(table$reason)
   table[is_uninformative, c("reason", "why")] <- list(sprintf(
     "raters %s, so that their agreement carries no information", agreement_by_chance_words
@@ -318,28 +318,32 @@ new_accuracy_estimate <- function(draft, interval, ...) {
   sampling_error <- interval$sampling %||% average_sampling_error(draft)
   replicates <- interval$replicates
   details <- columns_tibble(
-    system = systems, uninformative = point$uninformative, mean_posterior = point$mean_posterior,
+    system = systems, uninformative = point_estimates$uninformative,
+    mean_posterior = point_estimates$mean_posterior,
     failed = if (is.null(replicates)) NA_integer_ else as.integer(colSums(is.na(replicates))),
     sampling = sampling_error,
     common = if (is.null(common_setting(options))) NA_real_ else
-      correction_share(options, average_results$typical),
-    !!!average_results[c("rater_error", "independence_weight", "dependence_weight")],
-    average_shared = average_results$shared, base_rate_range = average_results$base_rate_range,
+      correction_share(options, results_of_average$typical),
+    !!!results_of_average[c("rater_error", "independence_weight", "dependence_weight")],
+    average_shared = results_of_average$shared,
+    base_rate_range = results_of_average$base_rate_range,
     disagreement_error = if (has_one_rater) NA_real_ else plurality_disagreement(fit$x),
     centre = interval$centre %||%
-      robust_error(draft, point$value, sampling_error, average_results)$centre
+      robust_error(draft, point_estimates$value, sampling_error, results_of_average)$centre
   )
   # Rounding removes numerical errors of limits such as 1 - 0.7.
-  bins <- modify_fields(stack_systems(systems, point$bins), c("lower", "upper"), round, 10L)
+  bins <- modify_fields(
+    stack_systems(systems, point_estimates$bins), c("lower", "upper"), round, 10L
+  )
   if (!is.null(replicates)) dimnames(replicates) <- list(NULL, systems)
   results_by_system <- draft$average$point$systems
   new_result("accuracy_estimate",
     fit = fit, options = options, table = table, bins = bins, details = details,
-    replicates = replicates, posterior = point$posterior,
+    replicates = replicates, posterior = point_estimates$posterior,
     members = if (!is.null(results_by_system)) {
       stack_systems(systems, lapply(results_by_system, `[[`, "members"))
     },
-    typical = average_results$typical,
+    typical = results_of_average$typical,
     end_counts = lapply(results_by_system, `[`, c("independent_counts", "shared_counts")), ...
   )
 }

@@ -135,7 +135,7 @@ resolve_gold_sample <- function(fit, known_truth, gold_sample) {
 # * chosen_ratings: the ratings of the fit, with the answers of the systems to evaluate.
 # * gold: result of resolve_gold_sample().
 # The result has three more fields than other estimates:
-# * cells: draws of the tables of truth and answer of all systems.
+# * cells: draws of the numbers of cases by true category and answer, see confusion_draws().
 # * parts: variances of the accuracy by source of error (systems x sources).
 # * drawn_gold: the argument `gold`. Field `gold` of other estimates has another form.
 estimate_from_draws <- function(fit, chosen_ratings, options, gold) {
@@ -150,7 +150,7 @@ estimate_from_draws <- function(fit, chosen_ratings, options, gold) {
   })
   n_rated <- count_answered_cases(fit)
   has_no_ratings <- n_rated == 0
-  errors <- draws$errors
+  error_table <- draws$errors
   summarise_draws <- function(...) replace(apply(draws$accuracy, 2L, ...), has_no_ratings, NA_real_)
   mean_accuracy <- summarise_draws(mean)
   table <- result_table(mean_accuracy,
@@ -159,22 +159,23 @@ estimate_from_draws <- function(fit, chosen_ratings, options, gold) {
   table$std.error <- summarise_draws(sd)
   table$conf.low <- summarise_draws(quantile, tail_probability, names = FALSE)
   table$conf.high <- summarise_draws(quantile, 1 - tail_probability, names = FALSE)
-  average_results <- summarise_average(mean_accuracy, NULL)
-  average_results[c("typical", "rater_error", "base_rate_range")] <-
-    errors[c("sharing", "rater_error", "range")]
+  results_of_average <- summarise_average(mean_accuracy, NULL)
+  results_of_average[c("typical", "rater_error", "base_rate_range")] <-
+    error_table[c("sharing", "rater_error", "range")]
   show_accuracy(new_accuracy_estimate(
     list(
-      fit = fit, options = options, results_of_average = average_results, n = n_rated,
+      fit = fit, options = options, results_of_average = results_of_average, n = n_rated,
       point = new_point(mean_accuracy, shared = colMeans(unmixed_draws$shared),
         independent = colMeans(unmixed_draws$independent))
     ),
     list(
-      table = table, replicates = draws$accuracy, sampling = errors$sampling, centre = mean_accuracy
+      table = table, replicates = draws$accuracy, sampling = error_table$sampling,
+      centre = mean_accuracy
     ),
     cells = list(
       values = do.call(cbind, Map(`*`, draws$cells, n_rated)), cells = n_categories(fit$x)^2
     ),
-    parts = errors[c("of_sampling", "of_common", "of_hidden")], drawn_gold = gold
+    parts = error_table[c("of_sampling", "of_common", "of_hidden")], drawn_gold = gold
   ))
 }
 
@@ -190,15 +191,16 @@ estimate_from_draws <- function(fit, chosen_ratings, options, gold) {
 # in shared and in independent draws.
 draw_accuracies <- function(fit) {
   x <- fit$x
-  n_labels <- n_categories(x)
+  category_count <- n_categories(x)
   n_populations <- nrow(fit$prior$base_rates)
   task <- sampler_task(x, fit$model, fit$known, fit$prior)
   options <- c(fit$sampling[c(sampler_option_names, "thin")], list(seed = fit$seed))
   draw_cells <- function(draws, matrix_number, task) {
-    mean_rates(draws, x, task, n_populations)$draws[, rep(seq_len(n_labels), each = n_labels)] *
-      draws[, matrix_columns(matrix_number, n_labels, n_populations)]
+    mean_rates(draws, x, task, n_populations)$draws[,
+      rep(seq_len(category_count), each = category_count)] *
+      draws[, matrix_columns(matrix_number, category_count, n_populations)]
   }
-  compute_accuracy <- function(cells) rowSums(cells[, diagonal_cells(n_labels)])
+  compute_accuracy <- function(cells) rowSums(cells[, diagonal_cells(category_count)])
   cut_run <- run_sampler(x, task, options)
   n_matrices <- max(task$prior$matrix_of)
   system_numbers <- seq_along(x$systems)
@@ -234,7 +236,7 @@ make_joint_task <- function(fit, system_number) {
 }
 
 # Interpolates between draws with independent errors and draws with shared errors. Field `common` of
-# `options` defines the degree of sharing, from 0 to 1. Returns a list:
+# `options` defines the mean degree of sharing, see common_for_core(). Returns a list:
 # * accuracy: draws x systems.
 # * cells: for each system a matrix (draws x cells of truth and answer).
 # * errors: a table with a row per system. `sampling` is the standard error due to sampling.
@@ -261,7 +263,7 @@ mix_draws <- function(fit, unmixed_draws, options) {
     mean_accuracy <- colMeans(accuracy)
     zeros <- 0 * mean_accuracy
     unknown_share <- unknown_truth_share(fit)
-    error <- core_robust_error(
+    robust_result <- core_robust_error(
       mean_accuracy, zeros, zeros, 1 + zeros, errors$rater_error, range_for_error(x, errors$range),
       ifelse(is.na(unknown_share), 1, unknown_share), panel_kind(x)
     )
@@ -269,14 +271,15 @@ mix_draws <- function(fit, unmixed_draws, options) {
     same_answer_shares <- same_answer_matrix(fit)
     same_answer_shares[is.na(same_answer_shares)] <- 0
     diag(same_answer_shares) <- 1
-    centred_accuracy <- accuracy + rep(error$centre - mean_accuracy, each = nrow(difference))
+    centred_accuracy <-
+      accuracy + rep(robust_result$centre - mean_accuracy, each = nrow(difference))
     sharing_noise <- hidden_error_noise(centred_accuracy, same_answer_shares)
     hidden_noise <- hidden_error_noise(cbind(centred_accuracy, sharing_noise), same_answer_shares) *
-      rep(error$hidden, each = nrow(difference))
+      rep(robust_result$hidden, each = nrow(difference))
     sharing_draws <- mean_sharing + sharing_sd * sharing_noise
     accuracy <- centred_accuracy - sharing_sd * sharing_noise * difference + hidden_noise
     errors$of_common <- sharing_sd^2 * colMeans(difference^2)
-    errors$of_hidden <- error$hidden^2
+    errors$of_hidden <- robust_result$hidden^2
   }
   accuracy <- clip01(accuracy)
   cells <- lapply(seq_len(ncol(difference)), function(s) {

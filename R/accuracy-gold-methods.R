@@ -44,21 +44,23 @@ gold_notes <- function(x) {
   if (is.null(gold$evidence)) return(notes)
   gold_only_rows <- gold$sources[gold$sources$interval == source_gold_only, ]
   contradicted_systems <- details$system[which(details$p.value < 1 - x$options$conf_level)]
-  sample_words <- paste0(
+  sample_text <- paste0(
     number(count_gold(x)), " of ", count_noun(sum(weights_of_cases(x$fit$x)), "case"), ", ",
     if (gold$sample == "random") "a random sample" else "chosen with known probabilities",
     if (length(contradicted_systems) > 0L) paste0(
       "; it contradicts ratings alone for ", shorten(contradicted_systems, most = 4L)
     )
   )
-  # Centres of intervals from ratings of machines. The test uses them instead of the estimates.
-  centre <- x$details$centre
-  moved_systems <- which(!is.na(details$p.value) & abs(centre - gold$alone$estimate) > 1e-9)
+  # If raters are machines, the test of column `p` compares the estimate from gold cases with the
+  # centre of the interval from ratings. `moved_systems`: systems whose centre is not the estimate.
+  interval_centres <- x$details$centre
+  moved_systems <-
+    which(!is.na(details$p.value) & abs(interval_centres - gold$alone$estimate) > 1e-9)
   # Notes that explain the columns of gold_columns().
   c(
     notes,
     note(
-      paste0("Gold: ", sample_words), report = paste0("Known truth: ", plain_words(sample_words))
+      paste0("Gold: ", sample_text), report = paste0("Known truth: ", plain_words(sample_text))
     ),
     note(
       paste0(
@@ -75,7 +77,9 @@ gold_notes <- function(x) {
         "p: test that the accuracies from ratings and from gold cases are equal",
         if (!is_empty(moved_systems)) paste0(
           ". Raters are machines, so the accuracy from ratings is the centre of its interval: ",
-          shorten(paste(details$system, format_decimals(centre))[moved_systems], most = 4L)
+          shorten(
+            paste(details$system, format_decimals(interval_centres))[moved_systems], most = 4L
+          )
         )
       ), report = NULL)
     },
@@ -84,10 +88,10 @@ gold_notes <- function(x) {
 }
 
 # Returns the name of a column in which several gold cases have the same value, or NULL. Such gold
-# cases, for example versions of a prompt, may be dependent. Only columns that identify cases are
-# checked. Returns NULL if there is only one such column, or if all gold cases differ in one of
-# them. Otherwise returns the name of the column with the most distinct values. `case`: row numbers
-# of gold cases.
+# cases, for example versions of a prompt, may be dependent. Only columns that together identify a
+# case are checked. If there is only one of these columns, or if all gold cases differ in one of
+# them, the result is NULL. Otherwise it is the column with the most distinct values. `case`: row
+# numbers of gold cases.
 find_repeated_key <- function(x, case) {
   if (length(x$keys) < 2L) return(NULL)
   n_values <- map_int(columns_of_cases(x)[names(x$keys)], function(key) n_distinct(key[case]))
@@ -203,22 +207,23 @@ update.accuracy_estimate <- function(object, known_truth, gold_sample = NULL,
 # Merges `gold` and `added_gold`, two lists made by resolve_gold(), into one list. If `added_gold`
 # is a sample that contains all cases of `gold`, it replaces `gold`. Otherwise, both lists must have
 # been sampled in the same way, and a case in both lists must have the same sampling probability.
-# The sampling probability of a case is the probability that it is in at least one of the batches.
+# The sampling probability of a case is the probability that it is drawn for at least one list.
 merge_gold <- function(gold, added_gold, x) {
-  new_cases <- as_label(x$cases[added_gold$case])
-  earlier_index <- match(added_gold$case, gold$case)
-  old_category <- x$categories[gold$truth[earlier_index]]
+  added_case_names <- as_label(x$cases[added_gold$case])
+  index_in_gold <- match(added_gold$case, gold$case)
+  old_category <- x$categories[gold$truth[index_in_gold]]
   new_category <- x$categories[added_gold$truth]
   changed_rows <- which(old_category != new_category)
   abort_if(changed_rows, "case", "A gold case must have the same true category as before.",
     x = "{length(changed_rows)} case{?s} {?has/have} a different category. Case
-        {.val {new_cases[[changed_rows[[1L]]]]}} was {.val {old_category[[changed_rows[[1L]]]]}} and
-        is now {.val {new_category[[changed_rows[[1L]]]]}}.",
-    row = changed_rows, case = new_cases[changed_rows], found = new_category[changed_rows])
+        {.val {added_case_names[[changed_rows[[1L]]]]}} was
+        {.val {old_category[[changed_rows[[1L]]]]}} and is now
+        {.val {new_category[[changed_rows[[1L]]]]}}.",
+    row = changed_rows, case = added_case_names[changed_rows], found = new_category[changed_rows])
   if (is_gold_sample(added_gold) && all(gold$case %in% added_gold$case))
     return(replace(gold, names(added_gold), added_gold))
-  abort_if(length(new_cases) > 0L && (added_gold$sample != gold$sample ||
-    any(added_gold$probability != gold$probability[earlier_index], na.rm = TRUE)), "gold",
+  abort_if(length(added_case_names) > 0L && (added_gold$sample != gold$sample ||
+    any(added_gold$probability != gold$probability[index_in_gold], na.rm = TRUE)), "gold",
     "New and earlier gold cases must have been chosen in the same way.",
     x = if (added_gold$sample != gold$sample) "{.arg gold_sample} is {.val {added_gold$sample}} for
         the new cases and {.val {gold$sample}} for the earlier ones." else "Some earlier cases are
@@ -227,9 +232,9 @@ merge_gold <- function(gold, added_gold, x) {
         cases, each with its probability of being in any of the batches. If {.code new} is the table
         of cases that {.fun plan_gold} drew, {.code rbind(tidy(plan, \"labelled\"), new)} is the
         table of all gold cases.",
-    case = new_cases)
+    case = added_case_names)
   fields <- c("case", "truth", if (!is.null(gold$probability)) "probability")
-  merged_fields <- Map(c, gold[fields], lapply(added_gold[fields], `[`, is.na(earlier_index)))
+  merged_fields <- Map(c, gold[fields], lapply(added_gold[fields], `[`, is.na(index_in_gold)))
   gold[fields] <- lapply(merged_fields, `[`, order(merged_fields$case))
   gold$kind <- gold_sample_kind(gold, x)
   gold
@@ -253,8 +258,8 @@ update.accuracy_by_group <- function(object, known_truth, gold_sample = NULL, ..
     return(object)
   }
   truth_table <- as_truth_table(known_truth, "known_truth")
-  group_cases <- lapply(unclass(object), function(estimate) as_label(estimate$fit$x$cases))
-  unknown_cases <- setdiff(truth_table$case, unlist(group_cases))
+  cases_of_groups <- lapply(unclass(object), function(estimate) as_label(estimate$fit$x$cases))
+  unknown_cases <- setdiff(truth_table$case, unlist(cases_of_groups))
   abort_if(unknown_cases, "case", "{.arg known_truth} must contain only cases of {.arg object}.",
     x = "{.val {unknown_cases}} {?is/are} in no group of {.arg object}.",
     row = match(unknown_cases, truth_table$case))
@@ -263,17 +268,17 @@ update.accuracy_by_group <- function(object, known_truth, gold_sample = NULL, ..
   is_table <- is.data.frame(truth)
   case_names <- if (is_table) as_label(truth$case) else names(truth)
   object[] <- Map(function(estimate, cases) {
-    in_group <- case_names %in% cases
-    if (!any(in_group)) return(update(estimate, ...))
-    gold$truth <- if (is_table) truth[in_group, ] else truth[in_group]
+    is_in_group <- case_names %in% cases
+    if (!any(is_in_group)) return(update(estimate, ...))
+    gold$truth <- if (is_table) truth[is_in_group, ] else truth[is_in_group]
     update(estimate, gold, ...)
-  }, unclass(object), group_cases)
+  }, unclass(object), cases_of_groups)
   object
 }
 
-# Returns a string for each quantity that gold cases measure: the reason why the quantity has no
-# interval, if its gold cases are in too few clusters, and NA if they are not. `x`: result of
-# adjust_for_clusters().
+# Returns a string for each quantity that gold cases measure. If the gold cases are in too few
+# clusters, the string is the reason why the quantity has no interval. Otherwise it is NA. `x`:
+# result of adjust_for_clusters().
 why_no_cluster_interval <- function(x) {
   n_clusters <- x$clusters %||% rep(Inf, length(x$estimate))
   reason <- sprintf(

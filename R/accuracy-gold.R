@@ -73,17 +73,17 @@ is_gold_sample <- function(gold) identical(gold$kind, "sample")
 # there is no sample. `interval`: record made by new_interval(). `gold`: result of resolve_gold().
 why_no_sample <- function(interval, gold) {
   n_gold <- length(gold$case)
-  case_words <- sprintf("the %s with known truth", count_noun(n_gold, "case"))
+  case_text <- sprintf("the %s with known truth", count_noun(n_gold, "case"))
   was_or_were <- if (n_gold == 1L) "was" else "were"
   reason_and_hint <- switch(gold$kind %||% "none",
     none = c("{.arg known_truth} is not given.", "Give {.arg known_truth} and {.arg gold_sample},
       or use {.code interval = \"robust\"}."),
-    picked = c(sprintf("%s %s picked by hand.", capitalised(case_words), was_or_were),
+    picked = c(sprintf("%s %s picked by hand.", capitalised(case_text), was_or_were),
       "Use {.code interval = \"robust\"}, or a random sample of cases as {.arg known_truth}."),
-    undeclared = c(sprintf("It is not known how %s %s chosen.", case_words, was_or_were),
+    undeclared = c(sprintf("It is not known how %s %s chosen.", case_text, was_or_were),
       "Write {.code gold_sample = \"random\"} for a random sample, or give the probability with
         which each case was chosen."),
-    unrated = c(sprintf("No rater rated %s.", case_words),
+    unrated = c(sprintf("No rater rated %s.", case_text),
       "Give the probability with which each case was chosen, if it is known.")
   )
   new_argument_error(
@@ -149,11 +149,11 @@ correct_by_gold <- function(estimate, gold, predicted = NULL) {
     return(estimate)
   }
   options <- estimate$options
-  ratings_table <- gold$alone <- estimate$table
+  table_from_ratings <- gold$alone <- estimate$table
   if (has_gold_cases(gold) && weights_are_counts(estimate$fit$x)) {
     gold$evidence <- gold_evidence(estimate$fit$x, gold, options$cluster, predicted)
   }
-  system_numbers <- seq_along(ratings_table$system)
+  system_numbers <- seq_along(table_from_ratings$system)
   gold$measured <- measurements <- gold_accuracy(gold$evidence, system_numbers)
   settings <- c(gold$settings, options["conf_level"])
   if (is.null(options$given_cluster)) {
@@ -164,7 +164,7 @@ correct_by_gold <- function(estimate, gold, predicted = NULL) {
   estimate$gold <- gold
   no_gold_reason <- unlist(lapply(system_numbers, why_no_gold, estimate = estimate))
   sources <- source_rows(
-    ratings_table["system"], ratings_table, is_measured, measurements, ratings_estimates,
+    table_from_ratings["system"], table_from_ratings, is_measured, measurements, ratings_estimates,
     ifelse(
       is.na(no_gold_reason), fill_known(is_measured, why_no_cluster_interval(measurements)),
       no_gold_reason
@@ -173,16 +173,16 @@ correct_by_gold <- function(estimate, gold, predicted = NULL) {
   )
   targets_these_cases <- settings$target == "cases" & sources$interval != source_ratings_only &
     !is.na(sources$estimate)
-  measured_row <- match(sources$system, ratings_table$system[is_measured])
+  measured_row <- match(sources$system, table_from_ratings$system[is_measured])
   sources$labels <- equivalent_gold_cases(
     sources, ifelse(targets_these_cases, measurements$cases[measured_row], Inf),
     measurements$variance[measured_row]
   )
   estimate$gold$sources <- sources[names(empty_gold_sources)]
   estimate$gold$details <- gold_details(
-    ratings_table, is_measured, measurements, ratings_estimates, settings, no_gold_reason
+    table_from_ratings, is_measured, measurements, ratings_estimates, settings, no_gold_reason
   )
-  estimate$table <- apply_gold_sources(ratings_table, sources, options$interval,
+  estimate$table <- apply_gold_sources(table_from_ratings, sources, options$interval,
     fill_known(is_measured, measurements$all))
   estimate
 }
@@ -278,8 +278,8 @@ apply_gold_sources <- function(table, sources, interval, n_cases) {
   table
 }
 
-# Returns a number of gold cases for each estimate. Without ratings, this number of gold cases would
-# give the same standard error as the estimate has.
+# Returns, for each estimate, how many gold cases would give the same standard error without
+# ratings.
 # * rows: table of estimates, a result of source_rows().
 # * n_cases: number of cases whose accuracy is estimated, Inf for the accuracy in a population.
 # * case_variance: variance of the value of a single case (1 if the answer is correct, 0 if not). If
@@ -355,22 +355,24 @@ rests_on_gold <- function(estimate) {
 
 # ---- Clusters of later gold cases ---------------------------------------------------------------
 
-# Returns the result of extract_gold_accuracy(). With clusters, its field `full_design` is also
-# estimated from pairs of gold cases in the same cluster, because clusters of errors of predictions
-# hardly show in few gold cases. In a random sample of cases, the design effect minus 1 is
-# proportional to the number of gold cases with which a gold case shares its cluster. It is
-# therefore extrapolated to all cases, and averaged with the field `full_design`, which counts like
-# `prior_cases` pairs. The result is at least `full_design`.
+# Returns the result of extract_gold_accuracy(). With clusters, its field `full_design` (design
+# effect on the mean of all cases) is estimated again, because few gold cases hardly show clusters
+# of prediction errors. In a random sample, the design effect minus 1 is proportional to the number
+# of gold cases with which a gold case shares its cluster. It is therefore extrapolated to all
+# cases. The new `full_design` is a weighted mean of this value and the old value, but not below the
+# old value. The weights are the number of pairs of gold cases in the same cluster, and
+# `prior_cases`.
 extract_pilot <- function(gold, s) {
   pilot <- extract_gold_accuracy(gold, s)
   if (!isTRUE(pilot$clusters >= min_clusters)) return(pilot)
   evidence <- gold$evidence
-  all_cases <- evidence$all_clusters
-  n_gold <- tabulate(evidence$cluster, max(all_cases$cluster))
-  n_cases <- rowsum_codes(all_cases$cluster, all_cases$weight, length(n_gold))
+  clusters_of_cases <- evidence$all_clusters
+  n_gold <- tabulate(evidence$cluster, max(clusters_of_cases$cluster))
+  n_cases <- rowsum_codes(clusters_of_cases$cluster, clusters_of_cases$weight, length(n_gold))
   gold_pairs <- sum(n_gold * (n_gold - 1)) / 2
-  excess_of_all <- (pilot$design / kish_design(evidence$w) - 1) * sum(n_gold * (n_cases - 1)) / 2
-  mean_design <- (gold_pairs + excess_of_all + prior_cases * pilot$full_design) /
+  excess_of_all_cases <-
+    (pilot$design / kish_design(evidence$w) - 1) * sum(n_gold * (n_cases - 1)) / 2
+  mean_design <- (gold_pairs + excess_of_all_cases + prior_cases * pilot$full_design) /
     (gold_pairs + prior_cases)
   replace(pilot, "full_design", max(pilot$full_design, mean_design))
 }
@@ -378,11 +380,11 @@ extract_pilot <- function(gold, s) {
 # Returns the design effect of unequal weights (Kish).
 kish_design <- function(w) length(w) * sum(w^2) / sum(w)^2
 
-# Returns the design effect of clusters on the mean of `gold` gold cases without predictions, for a
-# random sample of `n_cases` cases. It increases linearly to the design effect on the mean of all
-# cases, because more gold cases are then from the same cluster. It is at least the design effect in
-# the present gold cases. `x`: a list with the fields `design` and `full_design`, see
-# planned_quantities().
+# Returns the design effect of clusters on the mean of a random sample of gold cases, if predictions
+# are not used. `gold`: number of gold cases in the sample. `n_cases`: number of all cases. The more
+# gold cases, the more of them share a cluster, so the design effect increases linearly up to its
+# value for all cases. It is at least the design effect in the present gold cases. `x`: a list with
+# the fields `design` and `full_design`, see planned_quantities().
 planned_design <- function(gold, x, n_cases) {
   pmax(x$design, 1 + (x$full_design - 1) * gold / n_cases)
 }

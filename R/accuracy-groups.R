@@ -108,7 +108,7 @@ has_one_cluster <- function(estimate) {
 # Returns words for a printed note on the bootstrap, such as "case bootstrap, 200 replicates".
 replicates_note <- function(estimate) {
   options <- estimate$options
-  resampling_words <- if (is.null(options$cluster)) {
+  resampling_text <- if (is.null(options$cluster)) {
     "case bootstrap"
   } else {
     n_clusters <- count_clusters(estimate)
@@ -117,7 +117,7 @@ replicates_note <- function(estimate) {
       if (n_clusters < min_bootstrap_clusters) " (few, so intervals are too narrow)"
     )
   }
-  paste0(resampling_words, ", ", number(options$replicates), " replicates")
+  paste0(resampling_text, ", ", number(options$replicates), " replicates")
 }
 
 min_bootstrap_clusters <- 20L # with fewer clusters, bootstrap intervals are too narrow

@@ -65,8 +65,8 @@ show_accuracy <- function(x) {
   options <- x$options
   table <- x$table
   fit <- x$fit
-  record <- method_of(x)
-  glance_columns <- compute_glance_columns(x, record)
+  method_record <- method_of(x)
+  glance_columns <- compute_glance_columns(x, method_record)
   caption <- paste0(count_noun(nrow(table), "system"), ", ", estimator_words(x, fit$model))
   extra_columns <- if (!is.null(x$gold$evidence)) gold_columns(x) else
     if (any_known(table$shared)) list(range = range_words(table))
@@ -81,9 +81,10 @@ show_accuracy <- function(x) {
         if (has_interval(x)) interval_columns[-1L], names(extra_columns), cases = "n"),
       level = options$conf_level, left = integer()
     ),
-    notes = accuracy_notes(x, record),
+    notes = accuracy_notes(x, method_record),
     more = paste0(
-      if (record$bins) "tidy(what = \"bins\"), ", if (!is.null(x$gold)) "update() (more gold), ",
+      if (method_record$bins) "tidy(what = \"bins\"), ",
+      if (!is.null(x$gold)) "update() (more gold), ",
       "tidy(), may_say(), plot()"
     ),
     summary = make_summary_views
@@ -123,21 +124,21 @@ estimator_words <- function(estimate, model = NULL) {
 compute_glance_columns <- function(x, record) {
   options <- x$options
   fit <- x$fit
-  panel <- fit$x
+  ratings <- fit$x
   na_unless <- function(applies, value) if (applies) value else value[NA_integer_]
   drop_null(list(
     systems = nrow(x$table), method = options$method, interval = options$interval,
     conf_level = na_unless(has_interval(x), options$conf_level),
-    agreement = fit$agreement, kappa = kappa_of_agreement(panel, fit$agreement),
+    agreement = fit$agreement, kappa = kappa_of_agreement(ratings, fit$agreement),
     chance_kappa = fit$kappa, rater_accuracy = fit$rater_accuracy,
-    cases = nrow(panel), raters = n_raters(panel), categories = n_categories(panel),
+    cases = nrow(ratings), raters = n_raters(ratings), categories = n_categories(ratings),
     negative = fit$negative,
     clip = na_unless(record$clips, options$clip),
     bin_width = na_unless(record$bins, options$bin_width),
     replicates = na_unless(!is.null(x$replicates), options$replicates),
     gold = length(x$gold$case), gold_sample = x$gold$sample %||% NA_character_,
     target = x$gold$settings$target %||% NA_character_,
-    rerun_reliability = rerun_reliability(panel)
+    rerun_reliability = rerun_reliability(ratings)
   ))
 }
 
@@ -151,10 +152,10 @@ rerun_reliability <- function(x) {
   answer <- x$patterns$answer[, 1L]
   weight <- pattern_weights(x) * (answer > 0L)
   n_equal_runs <- replace(predict_correctness(pattern_counts(x), answer), weight == 0, 0)
-  equal_share <- sum(weight * n_equal_runs) / sum(weight * n_runs)
+  share_of_equal_runs <- sum(weight * n_equal_runs) / sum(weight * n_runs)
   disagreement <- sum(weight * n_equal_runs * (n_runs - n_equal_runs)) /
     sum(weight * n_runs * (n_runs - 1))
-  na_real(1 - disagreement / bernoulli_variance(equal_share))
+  na_real(1 - disagreement / bernoulli_variance(share_of_equal_runs))
 }
 
 # Returns the printed line on the raters: their agreement, and their accuracy under the fitted

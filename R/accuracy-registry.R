@@ -297,9 +297,9 @@ find_combination_error <- function(method, interval, model, fit = NULL, clustere
 new_argument_error <-
   function(arg, ..., i, x = NULL) list(arg = arg, message = c(paste0(...), x = x, i = i))
 
-# A method (see new_method()) has separate functions for models that are fitted in R. Returns the
-# name of the function for `model`, "of_family" or "of_posterior"; NULL for models that the C++ core
-# fits.
+# Returns the name of the field of a method (see new_method()) that contains the function for
+# `model`: "of_family" or "of_posterior" for models that are fitted in R, NULL for models that the
+# C++ core fits.
 r_model_field <- function(model) UseMethod("r_model_field")
 
 r_model_field.default <- function(model) NULL

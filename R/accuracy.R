@@ -310,15 +310,15 @@ draft_estimate <- function(fit, options) {
     # `dependence_weight`, the weight of shared errors in the interval, is 1, because scores do not
     # show whether errors are independent.
     n_raters <- fit$scored$raters
-    is_missing <- is.na(estimates)
+    has_no_estimate <- is.na(estimates)
     n_wrong <- sum(1 - estimates, na.rm = TRUE) +
       if (n_raters > 0L) n_raters * (1 - fit$rater_accuracy) else 0
     score_results <- list(
-      rater_error = n_wrong / (n_raters + sum(!is_missing)), dependence_weight = 1,
+      rater_error = n_wrong / (n_raters + sum(!has_no_estimate)), dependence_weight = 1,
       base_rate_range = base_rate_ranges(fit$x)
     )
     draft$results_of_average[names(score_results)] <-
-      lapply(score_results, function(result) ifelse(is_missing, NA_real_, result))
+      lapply(score_results, function(result) ifelse(has_no_estimate, NA_real_, result))
   }
   draft$n <- count_answered_cases(fit)
   draft$reason <- draft$point$reason %||% why_no_estimate(

@@ -250,10 +250,10 @@ compute_measure <- function(x, id, scale_weights = NULL,
   # categories) get partial credit.
   if (input$x$ordered && length(view$labels) > 2L) {
     weights_name <- settings$scale_name
-    level_words <-
+    level_text <-
       if (weights_name == no_weights_name) measure$scale else paste(weights_name, "weights")
-    inform_fallible("Level of measurement of {measure$title}: {level_words}.",
-      i = if (level_words == "nominal") "The categories are ordered, but near misses get no credit.
+    inform_fallible("Level of measurement of {measure$title}: {level_text}.",
+      i = if (level_text == "nominal") "The categories are ordered, but near misses get no credit.
         To give them partial credit, use {.arg scale_weights}, or {.arg level} of
         {.fun krippendorff_alpha}.")
   }
@@ -334,11 +334,12 @@ krippendorff_alpha <- function(x, level = c("nominal", "ordinal", "interval", "r
 alpha_of_numbers <- function(numbers) {
   numbers <- pick_rows(numbers, rowSums(!is.na(numbers)) > 1L)
   numbers <- numbers - mean(numbers, na.rm = TRUE)
-  n_per_case <- rowSums(!is.na(numbers))
+  n_ratings_of_case <- rowSums(!is.na(numbers))
   sums_of_squares <- rowSums(numbers^2, na.rm = TRUE)
-  n_ratings <- sum(n_per_case)
+  n_ratings <- sum(n_ratings_of_case)
   observed_disagreement <- sum(
-    (n_per_case * sums_of_squares - rowSums(numbers, na.rm = TRUE)^2) / (n_per_case - 1)
+    (n_ratings_of_case * sums_of_squares - rowSums(numbers, na.rm = TRUE)^2) /
+      (n_ratings_of_case - 1)
   ) / n_ratings
   1 - observed_disagreement * (n_ratings - 1) / sum(sums_of_squares)
 }
@@ -366,8 +367,8 @@ information_agreement <- function(x, continuity = TRUE, ...) {
 # k categories are tied, a rating in one of these categories counts as 1 / k of an agreement. Cases
 # are weighted, and cases with a single rating are left out. NA if no case has two ratings.
 plurality_disagreement <- function(x) {
-  compared_table <- compared_ratings(x)
-  1 - ratio(sum(compared_table$weight * compared_table$credit), sum(compared_table$weight))
+  rating_table <- compared_ratings(x)
+  1 - ratio(sum(rating_table$weight * rating_table$credit), sum(rating_table$weight))
 }
 
 # Returns a table with a row per rating. Cases that have only one rating are left out. Columns:

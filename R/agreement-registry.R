@@ -270,8 +270,8 @@ is_row_maximum <- function(values) values == row_maximum(values)
 # Returns the share of cases in which each rater and each system agrees with the plurality (the most
 # frequent category) of the other raters. NA for a rater who shares no case with other raters.
 plurality_shares <- function(x) {
-  compared_table <- compared_ratings(x)
-  sum_by_rater <- function(weight) rowsum_codes(compared_table$rater, weight, n_raters(x))
+  rating_table <- compared_ratings(x)
+  sum_by_rater <- function(weight) rowsum_codes(rating_table$rater, weight, n_raters(x))
   is_plurality <- is_row_maximum(pattern_counts(x))
   credit <- is_plurality / rowSums(is_plurality)
   system_shares <- apply(pattern_answers(x), 2L, function(answer) {
@@ -282,8 +282,8 @@ plurality_shares <- function(x) {
   setNames(
     c(
       ratio(
-        sum_by_rater(compared_table$weight * compared_table$credit),
-        sum_by_rater(compared_table$weight)
+        sum_by_rater(rating_table$weight * rating_table$credit),
+        sum_by_rater(rating_table$weight)
       ),
       system_shares
     ),

@@ -156,9 +156,9 @@ compare_agreement <- function(x, y = NULL, measures = NULL, null = 0, scale_weig
       panel_measures$x <- Filter(function(measure) measure$lower < 0, panel_measures$x)
     }
     result_rows <- lapply(panel_measures$x, make_test_row, panel_inputs$x, details)
-    alternative_words <- c(two.sided = "different from", greater = "above", less = "below")
+    alternative_phrases <- c(two.sided = "different from", greater = "above", less = "below")
     details$caption <- sprintf(
-      "Is agreement %s %s? ", alternative_words[[details$alternative]], format(details$null)
+      "Is agreement %s %s? ", alternative_phrases[[details$alternative]], format(details$null)
     )
     details$columns <- c("measure", "estimate", "std.error", "statistic", p = "p.value")
   }
@@ -293,7 +293,7 @@ new_agreement_test <- function(table, details) {
   is_comparison <- has_columns(table, "estimate1")
   n_cases <- max(0, table$n)
   p_values <- table$p.value
-  p_words <- ifelse(p_values < 0.0005, "< .001", paste("=", format_decimals(p_values)))
+  p_value_texts <- ifelse(p_values < 0.0005, "< .001", paste("=", format_decimals(p_values)))
   new_result("agreement_test",
     again = new_agreement_test, tables = list(tests = table), about = details,
     facts = c(
@@ -307,7 +307,7 @@ new_agreement_test <- function(table, details) {
       if (is_comparison) "difference of ",
       names_of_agreement(table, measure_titles(table$measure, details$scale_name)), " ",
       format_decimals(table$estimate, 2L),
-      ifelse(is.na(p_values), paste0(" (", table$reason, ")"), paste(", p", p_words))
+      ifelse(is.na(p_values), paste0(" (", table$reason, ")"), paste(", p", p_value_texts))
     ), "; "),
     caption = paste0(details$caption, count_noun(n_cases,
       if (is_comparison && !details$grouped) "common case" else "case")),

@@ -242,8 +242,8 @@ header_of_agreement <- function(view) {
     header[[1L]] <- paste0(header[[1L]], "; compared as raters: ", count_noun(n_systems, "system"))
   }
   if (is.null(x$weights) || !view$counted) return(header)
-  case_words <- count_noun(sum(x$weights), "case")
-  c(sub(count_noun(nrow(x), "case"), case_words, header[[1L]], fixed = TRUE), header[[2L]])
+  case_text <- count_noun(sum(x$weights), "case")
+  c(sub(count_noun(nrow(x), "case"), case_text, header[[1L]], fixed = TRUE), header[[2L]])
 }
 
 # ---- Input of agreement() and of the functions for single measures ----

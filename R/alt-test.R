@@ -130,12 +130,12 @@ check_alt_ratings <- function(x) {
 test_against_raters <- function(system_number, x, closeness, options) {
   n_usable_cases <- pattern_times(x) *
     (pattern_answers(x)[, system_number] > 0L & pattern_lengths(x) >= options$min_raters)
-  comparison <- core_nearer_answers(x$patterns, system_number, closeness)
+  nearness_sign <- core_nearer_answers(x$patterns, system_number, closeness)
   count_by_rater <- function(selected) {
     core_pattern_weights(rating_rater(x), selected * n_usable_cases[rating_pattern(x)], n_raters(x))
   }
-  n_system_nearer <- count_by_rater(comparison > 0L)
-  n_rater_nearer <- count_by_rater(comparison < 0L)
+  n_system_nearer <- count_by_rater(nearness_sign > 0L)
+  n_rater_nearer <- count_by_rater(nearness_sign < 0L)
   n_cases <- count_by_rater(TRUE)
   has_enough_cases <- n_cases >= options$min_cases
   n_used <- replace(n_cases, !has_enough_cases, NA_real_)
@@ -223,13 +223,13 @@ autoplot.alt_test <- function(object, ...) { # nolint: object_name.
     i = "Use a smaller {.arg min_cases} of {.fun alt_test}.")
   table$system <- stats::reorder(table$system, table$lead)
   table$rater <- factor_from_top(table$rater)
-  table$wins <- factor(table$won, c(TRUE, FALSE), c("the system wins", "it does not"))
+  table$outcome <- factor(table$won, c(TRUE, FALSE), c("the system wins", "it does not"))
   # Names of raters are shown only if they do not overlap.
   has_names <- nlevels(table$rater) * ggplot2::wrap_dims(nlevels(table$system))[[1L]] <= 30L
   start_plot(table, "lead", if (has_names) "rater" else "system") +
     (if (has_names) facet_by(table, "system")) +
     line_at(object$options$epsilon, "muted", 2) +
-    main_points(mapping = aes_columns(shape = "wins"), alpha = 0.8, show.legend = TRUE) +
+    main_points(mapping = aes_columns(shape = "outcome"), alpha = 0.8, show.legend = TRUE) +
     ggplot2::scale_shape_manual(values = c(16, 1), drop = FALSE) +
     ggplot2::expand_limits(x = 0) +
     plot_titles(

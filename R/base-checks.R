@@ -119,9 +119,9 @@ abort_unknown_arguments <- function(dots_call, valid_names, names_in_dots = char
   arguments <- arguments[!names2(arguments) %in% names_in_dots]
   if (is_empty(arguments)) return()
   argument_names <- names2(arguments)
-  # The unknown arguments may have been passed on by another function of the package, in its `...`.
-  # All callers of the package that have arguments `x` and `...` may have done so. Their arguments
-  # are therefore valid, too. A function whose argument is being evaluated is not a caller.
+  # The arguments may have been passed on in `...` by a function of this package that called the
+  # checked function. Arguments of all these functions that have `x` and `...` are therefore valid,
+  # too. A function whose argument is being evaluated is not a caller.
   passed_names <- NULL
   frame <- sys.nframe()
   while (frame > 0L) {
@@ -132,13 +132,13 @@ abort_unknown_arguments <- function(dots_call, valid_names, names_in_dots = char
   }
   valid_names <- setdiff(c(passed_names, valid_names, names_in_dots), "...")
   unknown_names <- mark_untruncated(argument_names[argument_names != ""])
-  unnamed_code <- map_chr(arguments[argument_names == ""], rlang::as_label)
+  unnamed_arguments <- map_chr(arguments[argument_names == ""], rlang::as_label)
   hints <- argument_hints[argument_hints$argument %in% argument_names &
     argument_hints$needs %in% c(NA, valid_names), ]
   similar_names <- find_similar_names(setdiff(argument_names, c("", hints$argument)), valid_names)
   abort_fallible("argument", "The function was called with arguments that it does not have.",
     x = c(if (!is_empty(unknown_names)) "Found {.arg {unknown_names}}.",
-      if (!is_empty(unnamed_code)) "Found {.code {unnamed_code}} without a name."),
+      if (!is_empty(unnamed_arguments)) "Found {.code {unnamed_arguments}} without a name."),
     i = c(hints$hint,
       if ("replicates" %in% argument_names && "runs" %in% valid_names)
         "The number of simulated panels is {.arg runs}.",
@@ -262,7 +262,7 @@ describe <- function(x) {
       sprintf("c(%s)", toString(map_chr(x, describe))) else
       sprintf("a vector of type %s and length %s", typeof(x), length(x)))
   }
-  if (is.data.frame(x) && !any_columns(x)) return("a data frame without columns")
+  if (is.data.frame(x) && !has_any_columns(x)) return("a data frame without columns")
   if (is.data.frame(x)) {
     column_names <- shorten(paste0("\"", printable(names(x)), "\""))
     return(paste("a data frame with", count_noun(nrow(x), "row"), "and",
@@ -275,7 +275,7 @@ describe <- function(x) {
   sprintf("an object of class <%s>", paste(setdiff(class(x), "fallible_result"), collapse = "/"))
 }
 
-any_columns <- function(x) is.data.frame(x) && !is_empty(x)
+has_any_columns <- function(x) is.data.frame(x) && !is_empty(x)
 
 check_string <- function(x, arg) {
   abort_argument_if(!(is_string(x) && !is.na(x)), arg, "must be one string.", not = x)
@@ -290,8 +290,8 @@ printable <- function(x) {
   control_pattern <-
     "(*UTF)[\\x01-\\x08\\x0b-\\x1f\\x7f-\\x{9f}\\x{202a}-\\x{202e}\\x{2066}-\\x{2069}]"
   unsafe_positions <- grep(control_pattern, x, perl = TRUE)
-  letters_of_strings <- strsplit(enc2utf8(x[unsafe_positions]), "", fixed = TRUE)
-  x[unsafe_positions] <- map_chr(letters_of_strings, function(characters) {
+  characters_of_strings <- strsplit(enc2utf8(x[unsafe_positions]), "", fixed = TRUE)
+  x[unsafe_positions] <- map_chr(characters_of_strings, function(characters) {
     is_control <- grepl(control_pattern, characters, perl = TRUE)
     characters[is_control] <- sprintf("<%02x>", map_int(characters[is_control], utf8ToInt))
     paste(characters, collapse = "")
@@ -347,10 +347,10 @@ similar_values_hint <- function(values, valid_values) {
 # Checks that `x` contains at least one name, that its names are different, and that all are in
 # `choices`. `hint`: a hint for the error if a name is not in `choices`, nor similar to one.
 check_names_among <- function(x, choices, arg, hint = NULL) {
-  names <- if (is.character(x)) x else character()
-  unknown_names <- printable(setdiff(names, choices))
-  repeated_names <- repeated_values(names)
-  problem <- if (is_empty(names)) "It is {describe(x)}." else
+  given_names <- if (is.character(x)) x else character()
+  unknown_names <- printable(setdiff(given_names, choices))
+  repeated_names <- repeated_values(given_names)
+  problem <- if (is_empty(given_names)) "It is {describe(x)}." else
     if (!is_empty(unknown_names)) "There is no {.val {unknown_names}}." else
       if (!is_empty(repeated_names)) "{.val {repeated_names}} {?is/are} named more than once."
   abort_argument_if(problem, arg, "must be different names among {.val {choices}}.", x = problem,
@@ -373,8 +373,8 @@ why_no_matrix <- function(x, n, minimum = -Inf) {
 # rater, and columns `lower` and `upper`. It is NULL if `limits` is NULL.
 # * names: names of the raters.
 # * limits: argument of the user in one of these forms:
-#   - One number: lower and upper limit of all raters. Or c(lower, upper), for all raters.
-#   - A vector with a number per rater: lower and upper limit of this rater.
+#   - One number, used as both limits of all raters; or c(lower, upper), for all raters.
+#   - A vector with a number per rater, used as both limits of this rater.
 #   - A matrix or data frame with a row per rater and two columns.
 as_limits <- function(limits, names, arg) {
   if (is.null(limits)) return()

@@ -245,8 +245,8 @@ message_in_one_line <- function(condition) {
     {
       # printable() escapes invalid bytes, which would make strsplit() return NA.
       lines <- strsplit(printable(unwrapped_message(condition)), "\n", fixed = TRUE)[[1L]]
-      details <- grep("^(\u2716|x) ", lines[-1L], value = TRUE)
-      paste(c(lines[[1L]], substring(details, 3L)), collapse = " ")
+      detail_lines <- grep("^(\u2716|x) ", lines[-1L], value = TRUE)
+      paste(c(lines[[1L]], substring(detail_lines, 3L)), collapse = " ")
     },
     error = function(e) sprintf("<%s>", class(condition)[[1L]])
   )

@@ -19,8 +19,9 @@ heat_map <- function(cells, columns, ..., rows = columns, systems = NULL, sorted
   if (sorted && length(columns) > 12L) {
     judge1 <- as.character(cells$judge1)
     is_off_diagonal <- judge1 != cells$judge2
-    means <- tapply(cells$value[is_off_diagonal], judge1[is_off_diagonal], mean, na.rm = TRUE)
-    columns <- columns[order(columns %in% systems, -means[columns])]
+    column_means <-
+      tapply(cells$value[is_off_diagonal], judge1[is_off_diagonal], mean, na.rm = TRUE)
+    columns <- columns[order(columns %in% systems, -column_means[columns])]
   }
   n_tiles_down <- length(rows) * map_grid[[1L]]
   max_tiles <- max(n_tiles_across, n_tiles_down)

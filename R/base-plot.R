@@ -20,9 +20,9 @@ plot_titles <- function(title, subtitle = NULL, x = NULL, y = NULL, ...) {
 
 #' @rawNamespace S3method(ggplot2::ggplot_add,fallible_look)
 ggplot_add.fallible_look <- function(object, plot, ...) { # nolint: object_name.
-  widths <- c(title = 50L, subtitle = 66L, caption = 78L)
-  for (text in intersect(names(widths), names(plot$labels))) {
-    plot$labels[[text]] <- wrap_text(plot$labels[[text]], widths[[text]])
+  wrap_widths <- c(title = 50L, subtitle = 66L, caption = 78L)
+  for (text in intersect(names(wrap_widths), names(plot$labels))) {
+    plot$labels[[text]] <- wrap_text(plot$labels[[text]], wrap_widths[[text]])
   }
   if (!object$themed) return(plot)
   # If the user called ggplot2::theme_set(), the plot has the user's theme. Otherwise it has the
@@ -152,7 +152,7 @@ interval_lines <- function(low = "conf.low", high = "conf.high", main = TRUE, li
 }
 
 # Creates the same layer as interval_lines(), but with vertical lines.
-upright_lines <- function(...) interval_lines(..., ends = c("ymin", "ymax"))
+vertical_interval_lines <- function(...) interval_lines(..., ends = c("ymin", "ymax"))
 
 # Draws thick lines for ranges such as bounds, in which all values are equally plausible.
 range_lines <- function() interval_lines("lowest", "highest", linewidth = 3.2, alpha = NA)

@@ -30,8 +30,8 @@ register <- function(kind, id, kernel, reserved_ids, make_record) {
 }
 
 # Checks that a kernel can be called with the arguments `argument_names`, by position. A kernel is
-# the user's function that computes a measure or metric. `form`: form of the kernel, for the
-# message.
+# the user's function that computes a measure or metric. `form`: the user's argument `form`,
+# for the message.
 check_kernel <- function(kernel, form, argument_names) {
   if (is.null(args(kernel))) return() # a primitive function with unknown arguments
   arguments <- formals(args(kernel))

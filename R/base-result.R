@@ -85,12 +85,12 @@ note <- function(text, kind = "note", report = if (kind != "heading") plain_word
 # * the comma, colon or semicolon before the clause
 # * a condition before the clause, such as "If cases are dependent," before "use `cluster`."
 plain_words <- function(words) {
-  words_or_code <- "([^.:;,\n`]|`[^`]*`)*"
-  clause <- paste0(words_or_code, "(`[^`]*`|\\w\\(\\))", words_or_code)
+  words_or_code_pattern <- "([^.:;,\n`]|`[^`]*`)*"
+  clause_pattern <- paste0(words_or_code_pattern, "(`[^`]*`|\\w\\(\\))", words_or_code_pattern)
   for (pattern in c(
-    paste0("(?<![^\n ])(If|To|For) [^.:;\n]*,", clause, "([.]|$)"), # with its condition
-    paste0("[:;,] ", clause, "(?=[.\n]|$)"), # at the end of a sentence
-    paste0(clause, "[.:;,]?")
+    paste0("(?<![^\n ])(If|To|For) [^.:;\n]*,", clause_pattern, "([.]|$)"), # with its condition
+    paste0("[:;,] ", clause_pattern, "(?=[.\n]|$)"), # at the end of a sentence
+    paste0(clause_pattern, "[.:;,]?")
   )) words <- gsub(pattern, "", words, perl = TRUE)
   plain_text <- sub("[;,]$", "", trimws(gsub("[ \t]+", " ", words)))
   gsub("gold cases", "known cases", ifelse(is.na(plain_text), "", plain_text), fixed = TRUE)
@@ -316,8 +316,8 @@ bind_parts <- function(parts, table, ...) {
     table[setdiff(columns, names(table))] <- NA
     table[columns]
   })
-  part_name <- rep(names(parts), map_int(tables, nrow))
-  tibble(!!(attr(parts, "column") %||% "group") := part_name, stack_rows(unname(tables)))
+  part_names <- rep(names(parts), map_int(tables, nrow))
+  tibble(!!(attr(parts, "column") %||% "group") := part_names, stack_rows(unname(tables)))
 }
 
 schema_of.result_parts <- function(x) { # nolint: object_name.

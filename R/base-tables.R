@@ -92,10 +92,10 @@ estimate_columns <- c("estimate", interval_columns)
 # Returns a list of columns with an estimate per system, a reason, and NA for standard errors and
 # intervals. Simulation studies stack many of these lists, because lists are faster than tibbles.
 result_table <- function(estimate, n = length(estimate), reason = NA_character_) {
-  all_missing <- rep_len(NA_real_, n)
+  missing_numbers <- rep_len(NA_real_, n)
   list(
-    estimate = rep_len(as.double(estimate), n), std.error = all_missing, conf.low = all_missing,
-    conf.high = all_missing, reason = rep_len(reason, n)
+    estimate = rep_len(as.double(estimate), n), std.error = missing_numbers,
+    conf.low = missing_numbers, conf.high = missing_numbers, reason = rep_len(reason, n)
   )
 }
 
@@ -103,8 +103,8 @@ result_table <- function(estimate, n = length(estimate), reason = NA_character_)
 # * value: an estimate, a numeric vector, or a data frame with column `estimate`. It must have one
 #   number per system, in any order if it contains the names of systems.
 # * systems: names of the systems. Without names in `value`, numbers must be in this order.
-# * is_share: must estimates be in [0, 1], except for rounding errors? A single estimate with a name
-#   must then have the name of the system.
+# * is_share: must estimates be in [0, 1], except for rounding errors? If not, the name of a single
+#   number is ignored.
 check_estimator_result <- function(value, systems, arg = "estimators", is_share = FALSE) {
   if (inherits(value, "accuracy_estimate")) value <- tidy(value)
   table <- if (is.data.frame(value)) as.list(value) else
@@ -240,15 +240,15 @@ has_remote_workers <- function() {
 # worker may contain other variables of the user. If a worker is lost, the error contains the names
 # of its tasks (from `task_names`) and the values of the finished tasks.
 run_tasks_in_workers <- function(tasks, task_names, globals = list(), packages = character()) {
-  catch_lost <- function(code) tryCatch(code, FutureError = identity)
+  catch_lost_worker <- function(code) tryCatch(code, FutureError = identity)
   futures <- lapply(tasks, function(task) {
-    catch_lost(future::future(
+    catch_lost_worker(future::future(
       .fallible_task(), globals = c(list(.fallible_task = task), globals), packages = packages,
       seed = NULL
     ))
   })
   outcomes <- lapply(futures, function(future) {
-    if (inherits(future, "FutureError")) future else catch_lost(list(future::value(future)))
+    if (inherits(future, "FutureError")) future else catch_lost_worker(list(future::value(future)))
   })
   is_lost <- map_lgl(outcomes, inherits, "FutureError")
   task_values <- unlist(replace(outcomes, is_lost, list(list(NULL))), recursive = FALSE)

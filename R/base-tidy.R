@@ -298,9 +298,9 @@ for_spreadsheet <- function(table, wanted) {
 
 # Puts an apostrophe before strings that a spreadsheet would read as formulas.
 escape_formulas <- function(words) {
-  is_formula <- grepl("^[-=+@\t\r\n\uff1d\uff0b\uff0d\uff20]", words) &
+  looks_like_formula <- grepl("^[-=+@\t\r\n\uff1d\uff0b\uff0d\uff20]", words) &
     !grepl("^[-+]?[0-9]*[.]?[0-9]+([eE][-+]?[0-9]+)?$", words) # numbers
-  replace(words, is_formula, paste0("'", words[is_formula]))
+  replace(words, looks_like_formula, paste0("'", words[looks_like_formula]))
 }
 
 # Escapes all text of a table for a document; numbers are unchanged.

@@ -140,15 +140,15 @@ bounds_of_fit <- function(fit, systems, group_size) {
     return(list(bounds = table))
   }
   weight <- pattern_weights(x)
-  ranges <- compute_bounds(fit, weight, group_size, pairs_of_systems(length(systems), systems))
+  all_bounds <- compute_bounds(fit, weight, group_size, pairs_of_systems(length(systems), systems))
   bound_columns <- c("lowest", "highest")
-  table[bound_columns] <- na_real(lapply(ranges$systems[bound_columns], `[`, systems))
+  table[bound_columns] <- na_real(lapply(all_bounds$systems[bound_columns], `[`, systems))
   posteriors <- rep(list(posterior(fit)), n_systems(x))
   table$shared <- unlist(
     apply_to_systems(fit, weight, posteriors, mean_posterior_of_answers, systems)
   )
   table$reason[is.na(table$lowest)] <- "no case of the system has a rating"
-  c(list(bounds = table), ranges[c("groups", "differences")])
+  c(list(bounds = table), all_bounds[c("groups", "differences")])
 }
 
 # Returns all pairs of systems: a matrix with a column per pair. Its two rows are the indices of
@@ -222,21 +222,21 @@ add_confidence_set <- function(bounds, refit_bounds) {
     "most bootstrap replicates gave no bounds" = has_many_failures,
     "all bootstrap replicates have the same bounds" = has_equal_bounds
   )
-  lacks_set <- !is.na(table$lowest) & !is.na(reason)
-  table$reason[lacks_set] <- paste0(no_interval_prefix, reason[lacks_set])
-  rows_with_set <- which(is.na(table$reason))
+  lacks_limits <- !is.na(table$lowest) & !is.na(reason)
+  table$reason[lacks_limits] <- paste0(no_interval_prefix, reason[lacks_limits])
+  rows_with_limits <- which(is.na(table$reason))
   # Returns limits of the basic bootstrap interval for `lowest` or `highest`.
   bootstrap_limits <- function(name, probability) {
-    2 * table[[name]][rows_with_set] - apply(
-      pick_columns(replicates[[name]], rows_with_set), 2L, quantile, probability, na.rm = TRUE,
+    2 * table[[name]][rows_with_limits] - apply(
+      pick_columns(replicates[[name]], rows_with_limits), 2L, quantile, probability, na.rm = TRUE,
       names = FALSE
     )
   }
   tail_probability <- (1 - bounds$options$conf_level) / 2
   lower_limits <- bootstrap_limits("lowest", 1 - tail_probability)
   upper_limits <- bootstrap_limits("highest", tail_probability)
-  table$conf.low[rows_with_set] <- pmax(0, pmin(lower_limits, table$lowest[rows_with_set]))
-  table$conf.high[rows_with_set] <- pmin(1, pmax(upper_limits, table$highest[rows_with_set]))
+  table$conf.low[rows_with_limits] <- pmax(0, pmin(lower_limits, table$lowest[rows_with_limits]))
+  table$conf.high[rows_with_limits] <- pmin(1, pmax(upper_limits, table$highest[rows_with_limits]))
   replace(bounds, "bounds", list(table))
 }
 
@@ -349,7 +349,7 @@ NULL
 new_bounds <- function(x) {
   table <- x$bounds
   options <- x$options
-  has_set <- options$interval == "bootstrap"
+  has_conf_sets <- options$interval == "bootstrap"
   system_count_text <- count_noun(nrow(table), "system")
   model_text <- format(x$fit$model)
   table$range <- format_limits(table$lowest, table$highest)
@@ -360,13 +360,13 @@ new_bounds <- function(x) {
       systems = nrow(table), n = max(table$n), model = model_text,
       group_size = options$group_size, groups = x$groups %||% NA_integer_,
       interval = options$interval,
-      conf_level = if (has_set) options$conf_level else NA_real_,
-      replicates = if (has_set) options$replicates else NA_integer_, failed = max(x$failed)
+      conf_level = if (has_conf_sets) options$conf_level else NA_real_,
+      replicates = if (has_conf_sets) options$replicates else NA_integer_, failed = max(x$failed)
     ),
     caption = paste("Bounds of the accuracy of", system_count_text),
     head = sprintf("%s; probabilities of the truth are from the %s", system_count_text, model_text),
     shown = view(table, c("system", `lowest to highest` = "range",
-      if (has_set) setNames("set", confidence_set_title(options$conf_level)), cases = "n"),
+      if (has_conf_sets) setNames("set", confidence_set_title(options$conf_level)), cases = "n"),
       left = integer()),
     notes = c(
       abstain_note(x$fit$x), paste(
@@ -391,10 +391,10 @@ new_bounds <- function(x) {
 format.accuracy_bounds <- function(x, digits = 3L, ...) {
   digits <- check_digits(digits)
   table <- tidy(x)
-  set_texts <- sprintf(" (%s %s)", confidence_set_title(x$options$conf_level),
+  confidence_set_texts <- sprintf(" (%s %s)", confidence_set_title(x$options$conf_level),
     format_limits(table$conf.low, table$conf.high, digits))
   sprintf("%s: %s%s", printable(table$system), format_limits(table$lowest, table$highest, digits),
-    ifelse(is.na(table$conf.low), "", set_texts))
+    ifelse(is.na(table$conf.low), "", confidence_set_texts))
 }
 
 confidence_set_title <- function(level) paste0(format(100 * level), "% confidence set")

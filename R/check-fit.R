@@ -274,8 +274,8 @@ fit_check_notes <- function(fit, mixing, tables) {
   n_small_p <- sum(pairs$p.value < 0.05)
   shown_pairs <- head(pairs, min(n_small_p, 3L))
   conflicting_terms <- tables$terms$term[which(tables$terms$conflict)]
-  waic <- tables$criteria[1L, ]
-  loo <- tables$criteria[2L, ]
+  waic_row <- tables$criteria[1L, ]
+  loo_row <- tables$criteria[2L, ]
   c(
     paste0("Chains: ", format_mixing(fit), if (!is_sufficient_mixing(mixing)) {
       ": the chains have not converged, use more draws"
@@ -297,10 +297,10 @@ fit_check_notes <- function(fit, mixing, tables) {
     },
     paste0(
       sprintf("Prediction: WAIC elpd %.1f (standard error %.1f, %.1f effective parameters); ",
-        waic$elpd, waic$std.error, waic$parameters),
-      if (is.na(loo$elpd)) "leave-one-out needs package loo" else
-        sprintf("leave-one-out %.1f, Pareto k at most %.2f", loo$elpd, loo$worst_k),
-      if (isTRUE(loo$worst_k > 0.7)) ", above 0.7: leave-one-out is unreliable"
+        waic_row$elpd, waic_row$std.error, waic_row$parameters),
+      if (is.na(loo_row$elpd)) "leave-one-out needs package loo" else
+        sprintf("leave-one-out %.1f, Pareto k at most %.2f", loo_row$elpd, loo_row$worst_k),
+      if (isTRUE(loo_row$worst_k > 0.7)) ", above 0.7: leave-one-out is unreliable"
     ),
     if (fit$prior$order == "each") untruncated_note,
     if (nrow(tables$sensitivity) > 0L) paste(

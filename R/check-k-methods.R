@@ -50,8 +50,8 @@
 #' @name tidy.k_check
 NULL
 
-# Creates a `k_check` object. `table`: a row per test. `about`: list of settings,
-# sizes and further tables, see new_k_result().
+# Creates a `k_check` object. `table`: a row per test. `about`: list of settings, of
+# further tables, and of the numbers of cases, raters and categories, see new_k_result().
 new_k_check <- function(table, about) {
   is_violated <- table$verdict %in% bad_verdicts
   n_tests <- sum(!table$verdict %in% open_verdicts)

@@ -333,7 +333,7 @@ bad_verdicts <- c("violated", "contradiction")
 # * name: name of the likelihood ratio test; NULL if only `pairs` or `residual` is tested.
 # * null, alternative: the two models; NULL if a model is not identified or not needed.
 # * pairs: are disagreements between pairs of categories, and the lowest base rate, tested?
-# * residual: is agreement of raters tested that the null model does not explain?
+# * residual: is it tested whether raters agree more often than the null model predicts?
 # * reason: why the test is not possible; NULL if it is possible.
 plan_k_tests <- function(x, settings) {
   untestable_reason <- why_untestable(x)

@@ -4,7 +4,7 @@
 
 # Adds measurements by gold cases to a comparison from ratings only.
 # * comparison: result of compare_by_ratings().
-# * estimate: the estimate with gold, for the cases that all systems answered.
+# * estimate: estimate with gold cases, for the cases that all systems answered.
 # * pairs: see compared_pairs().
 compare_with_gold <- function(comparison, estimate, pairs) {
   options <- comparison$options
@@ -31,7 +31,7 @@ compare_with_gold <- function(comparison, estimate, pairs) {
   )
   sources <-
     sources_of_pairs(estimate, comparison$differences, pairs, measurements, options$conf_level)
-  comparison$sources <- sources[names(no_pair_sources)]
+  comparison$sources <- sources[names(empty_pair_sources)]
   table <- apply_gold_sources(comparison$differences, sources, options$interval,
     fill_known(measurements$known, measurements$all))
   is_ranked_pair <- pairs$first %in% pairs$ranked_systems & pairs$second %in% pairs$ranked_systems
@@ -80,7 +80,7 @@ sources_of_pairs <- function(estimate, table, pairs, measurements, conf_level) {
   )
 }
 
-no_pair_sources <- tibble(
+empty_pair_sources <- tibble(
   system1 = "", system2 = "", interval = "", !!!rep_named(c(estimate_columns, "weight"), 0),
   reason = ""
 )[0L, ]
@@ -95,17 +95,17 @@ draw_joint_accuracies <- function(table, systems, conf_level, n_draws = 4000L) {
   if (n_systems < 2L) return(matrix(0, n_draws, n_systems))
   error <- errors_of_differences(table, conf_level)
   if (anyNA(error)) return(matrix(NA_real_, 0L, n_systems))
-  indices <- cbind(match(table$system1, systems), match(table$system2, systems))
+  cell_indices <- cbind(match(table$system1, systems), match(table$system2, systems))
   difference <- squared_error <- matrix(0, n_systems, n_systems)
-  difference[indices] <- table$estimate
-  squared_error[rbind(indices, indices[, 2:1])] <- error^2
+  difference[cell_indices] <- table$estimate
+  squared_error[rbind(cell_indices, cell_indices[, 2:1])] <- error^2
   centring_matrix <- diag(n_systems) - 1 / n_systems
   decomposition <-
     eigen(-centring_matrix %*% squared_error %*% centring_matrix / 2, symmetric = TRUE)
   # The sign of an eigenvector is arbitrary and may depend on rounding errors. The largest entry is
   # made positive, so that draws are the same on every machine.
-  largest_entry <- max.col(t(abs(decomposition$vectors)), "first")
-  signs <- sign(decomposition$vectors[cbind(largest_entry, seq_len(n_systems))])
+  largest_entry_index <- max.col(t(abs(decomposition$vectors)), "first")
+  signs <- sign(decomposition$vectors[cbind(largest_entry_index, seq_len(n_systems))])
   decomposition$vectors <- decomposition$vectors %*% diag(signs, n_systems)
   centred_draws <-
     matrix(rnorm(n_draws * n_systems), n_draws) %*% scaled_eigenvectors(decomposition)

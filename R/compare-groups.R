@@ -92,8 +92,8 @@ influence_of_clusters <- function(estimate, measured, s) {
   x <- estimate$fit$x
   answered_gold <- select_gold(evidence, evidence$answer[, s] > 0L)
   answer <- pick_columns(evidence$answer, s)
-  predicted <- predict_correctness(evidence$predicted, answer)
-  p_correct <- fill_unrated(predicted, answered_gold$weight)[x$index, 1L]
+  predicted_correctness <- predict_correctness(evidence$predicted, answer)
+  p_correct <- fill_unrated(predicted_correctness, answered_gold$weight)[x$index, 1L]
   weight <- weights_of_cases(x) * (answered_gold$weight[, 1L] > 0)[x$index] / measured$cases
   cluster <- as_label(estimate$options$given_cluster)
   rowsum(c(
@@ -156,7 +156,7 @@ difference_of_intervals <- function(interval1, interval2, correlation) {
 }
 
 # Creates a `group_comparison` object. `estimates`: estimates of the groups. `gold`: list of
-# settings and `cases`, the smallest number of gold cases of a group.
+# `settings`, and `cases`, the smallest number of gold cases of a group.
 new_group_comparison <- function(table, estimates, gold, options) {
   n_systems <- n_distinct(table$system)
   first_estimate <- estimates[[1L]]

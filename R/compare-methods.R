@@ -84,7 +84,7 @@ new_comparison <- function(x) {
     printed_pairs, options$conf_level, title = paste("Differences of", compared_metric(x))
   )
   inject(new_result("system_comparison",
-    tables = c(x[c("differences", "ranks")], list(sources = x$sources %||% no_pair_sources)),
+    tables = c(x[c("differences", "ranks")], list(sources = x$sources %||% empty_pair_sources)),
     facts = glance_columns, line = summary_line,
     head = c(
       paste0(summary_line, "; ", options$words),

@@ -56,13 +56,13 @@ compare_models <- function(...) {
   abort_argument_if(different_fits, "...",
     "All models must be fitted to the same ratings and known truths.",
     x = "The ratings or known truths of fit {different_fits[[1L]]} differ from those of fit 1.")
-  names_given <- names2(fits)
-  reserved_names <- intersect(names_given, c("term", "lowest", "highest"))
+  user_names <- names2(fits)
+  reserved_names <- intersect(user_names, c("term", "lowest", "highest"))
   abort_argument_if(reserved_names, "...",
     "Models cannot be named {.val {reserved_names}}, because the result has columns with
         {?this name/these names}.")
   descriptions <- map_chr(fits, function(fit) format(fit$model))
-  model_names <- ifelse(names_given == "", descriptions, names_given)
+  model_names <- ifelse(user_names == "", descriptions, user_names)
   names(fits) <- make.unique(model_names, sep = " ")
   models <- compare_criteria(fits)
   fits <- fits[models$model]
@@ -79,7 +79,7 @@ compare_models <- function(...) {
     highest = do.call(pmax, undecided_medians)
   )
   warn_undecided(fits[models$undecided], term_table)
-  new_model_comparison(models, term_table, fits, names_given)
+  new_model_comparison(models, term_table, fits, user_names)
 }
 
 # Fits a model again with each type of dependence between raters (see check_dependence()): none,
@@ -112,8 +112,8 @@ fits_of_all_dependences <- function(fit) {
 # difference from the best model. The best model is first.
 compare_criteria <- function(fits) {
   criteria <- lapply(fits, criteria_of_fit)
-  waic <- stack_rows(criteria, function(criterion) criterion$table[1L, ])
-  best_criterion <- criteria[[which.max(waic$elpd)]]
+  waic_table <- stack_rows(criteria, function(criterion) criterion$table[1L, ])
+  best_criterion <- criteria[[which.max(waic_table$elpd)]]
   # Differences are computed per case and not per pattern, because the fits may group the cases into
   # different patterns.
   differences <- vapply(criteria, function(criterion) {
@@ -122,7 +122,7 @@ compare_criteria <- function(fits) {
     sum_over_cases(difference, weights_of_cases(fits[[1L]]$x)[is_in_both])
   }, c(estimate = 0, std.error = 0))
   table <- tibble(
-    model = names(fits), waic[c("elpd", "std.error", "parameters")],
+    model = names(fits), waic_table[c("elpd", "std.error", "parameters")],
     difference = unname(differences["estimate", ]),
     difference.error = unname(differences["std.error", ])
   )
@@ -151,7 +151,7 @@ warn_undecided <- function(undecided_fits, terms) {
     i = "Only cases with known truth can show which model is right.", terms = differing_terms$term)
 }
 
-new_model_comparison <- function(models, terms, fits, names_given) {
+new_model_comparison <- function(models, terms, fits, user_names) {
   n_undecided <- sum(models$undecided)
   model_names <- models$model
   model_numbers <- seq_along(model_names)
@@ -161,7 +161,7 @@ new_model_comparison <- function(models, terms, fits, names_given) {
   term_columns <- c("term", model_names)
   # If the user did not name a model, its name is a description, which is too long for a heading.
   names(term_columns) <- c("posterior median",
-    ifelse(model_names %in% names_given, model_names, paste("model", model_numbers)))
+    ifelse(model_names %in% user_names, model_names, paste("model", model_numbers)))
   new_result("model_comparison",
     fits = fits, tables = list(models = models, terms = terms),
     facts = list(models = nrow(models), undecided = n_undecided, best = model_names[[1L]]),

@@ -200,7 +200,7 @@ difference_table <- function(estimate, pairs, draws, conf_level, simultaneous) {
 # Divides pairs of systems into blocks, which are processed one after the other to limit memory.
 # Returns a list of blocks. A block is a list:
 # * pairs: indices of the pairs in the block
-# * draws: draws of systems (draws x systems)
+# * draws: draws of the estimates (draws x systems)
 # * first, second: columns of `draws` with the two systems of each pair
 # * error: standard error of each difference; NULL if the draws have no attribute `times`
 #
@@ -268,13 +268,13 @@ is_order_known <- function(estimate, first, second) {
     return(rep(NA, length(first)))
   }
   x <- estimate$fit$x
-  vote_share <- plurality_shares(x)[n_raters(x) + seq_along(x$systems)]
+  share_equal_to_plurality <- plurality_shares(x)[n_raters(x) + seq_along(x$systems)]
   sign_of_difference <- function(value) {
     difference <- value[first] - value[second]
     ifelse(are_tied(difference), 0, sign(difference))
   }
-  model_order <- sign_of_difference(estimate$table$estimate)
-  unname(model_order == sign_of_difference(vote_share) & model_order != 0)
+  sign_by_estimate <- sign_of_difference(estimate$table$estimate)
+  unname(sign_by_estimate == sign_of_difference(share_equal_to_plurality) & sign_by_estimate != 0)
 }
 
 # Do two systems have the same estimate? `difference`: the difference of their estimates, which may

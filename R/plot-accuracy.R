@@ -166,7 +166,7 @@ plot_score_curve <- function(object, type, ...) {
       layers)
   }
   start_plot(table, "probability", "estimate", colour = "curve_name") +
-    upright_lines(main = FALSE) +
+    vertical_interval_lines(main = FALSE) +
     ggplot2::geom_point(aes_columns(size = "n")) +
     ggplot2::scale_size_area(max_size = 5, guide = "none") +
     plot_titles(

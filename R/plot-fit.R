@@ -384,7 +384,7 @@ autoplot.calibration <- function(object, ...) { # nolint: object_name.
   title <- interval_title(attr(object, "about")$conf_level)
   start_plot(object, "probability", "share") +
     diagonal_line() +
-    upright_lines() +
+    vertical_interval_lines() +
     ggplot2::geom_point(aes_columns(size = "n"), colour = plot_colours$main) +
     ggplot2::scale_size_area(max_size = 5, breaks = size_breaks) +
     square_panel() +

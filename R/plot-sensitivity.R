@@ -58,7 +58,7 @@ sensitivity_layers <- function(line_ends, marks, object, estimates) {
       aes_columns(yintercept = "estimate"), estimates, linetype = "dashed",
       colour = plot_colours$accent
     ),
-    upright_lines("low", "high", data = marks, alpha = 0.6),
+    vertical_interval_lines("low", "high", data = marks, alpha = 0.6),
     ggplot2::geom_point(aes_columns(colour = "mark", shape = "mark"), marks, size = 3),
     colour_scale(name_by_mark(c("muted", "main", "muted", "accent")), name = "shared errors"),
     shape_scale(name_by_mark(c(16, 18, 15, 17)), name = "shared errors")

@@ -65,7 +65,8 @@ check_case_values <- function(value, x, arg) {
     table <- replace_key_columns(value, names(x$keys))
     abort_if(ncol(table) != 2L || !"case" %in% names(table), "columns",
       "{.arg {arg}} must have a column {.val case} and one other.",
-      x = if (any_columns(table)) "It has {.val {names(table)}}." else "It is {describe(table)}.",
+      x = if (has_any_columns(table)) "It has {.val {names(table)}}." else
+        "It is {describe(table)}.",
       arg = arg)
     value <- setNames(table[[setdiff(names(table), "case")]], as_label(table$case))
   }

@@ -288,7 +288,7 @@ probability_matrix <- function(x, arg) {
     all(is.na(probability) | (probability >= 0 & probability <= 1 + 1e-9))
   abort_if(!has_valid_probabilities, "columns",
     "{.arg {arg}} must have a column {.val case}, and a column of probabilities for each category.",
-    x = if (any_columns(x)) "It has {.val {names(x)}}." else "It is {describe(x)}.", arg = arg,
+    x = if (has_any_columns(x)) "It has {.val {names(x)}}." else "It is {describe(x)}.", arg = arg,
     i = c("{.fun ground_truth} computes these probabilities from ratings.", reliability_hint))
   dimnames(probability) <- list(NULL, categories)
   probability
@@ -330,7 +330,7 @@ as_truth_table <- function(truth, arg, keys = NULL) {
   truth_column <- intersect(c("truth", "category"), names(truth))[1L]
   abort_if(!"case" %in% names(truth) || is.na(truth_column), "columns",
     "{.arg {arg}} must have the columns {.val {c(keys %||% 'case', 'truth')}}.",
-    x = if (any_columns(truth)) "It has {.val {input_names}}." else "It is {describe(truth)}.",
+    x = if (has_any_columns(truth)) "It has {.val {input_names}}." else "It is {describe(truth)}.",
     i = c(similar_values_hint(input_names, setdiff(c(keys %||% "case", "truth"), input_names)),
       "Rename the columns of {.arg {arg}}."),
     arg = arg)
