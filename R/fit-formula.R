@@ -100,9 +100,12 @@ population_table <- function(model, x) {
 # Returns the names of the covariates that the formula of a model uses as numbers, and not only as
 # `factor(name)`.
 numeric_covariates <- function(model, x) {
-  formula_without_factors <-
-    gsub("factor\\(([\\w.]+|`[^`]+`)\\)", "1", formula_text(model), perl = TRUE)
-  used_names <- intersect(names(x$covariates), all.vars(str2lang(formula_without_factors)))
+  names_outside_factor <- function(code) {
+    if (!is.call(code)) return(all.vars(code))
+    is_factor <- is_call(code, c("factor", "as.factor"), 1L, c("", "base")) && is.symbol(code[[2L]])
+    if (!is_factor) unlist(lapply(as.list(code)[-1L], names_outside_factor))
+  }
+  used_names <- intersect(names(x$covariates), names_outside_factor(model$base_rates))
   names(Filter(is.numeric, x$covariates[used_names]))
 }
 

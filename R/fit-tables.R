@@ -24,9 +24,8 @@ schema_of.rater_fit <- function(x) { # nolint: object_name.
         count_noun(count_cases(x$x, is_known), "case")),
       words_with_labels("Known raters:", raters[is_known_rater(x)]),
       words_with_labels("Calibration samples:", raters[is_known_rater(x, "counts")]),
-      if (is_k_model(x$model) && !has_counts(x$x)) {
-        "For labels, use ground_truth(ratings), which averages over models"
-      },
+      if (is_k_model(x$model) && !has_counts(x$x))
+        "For labels, use ground_truth(ratings), which averages over models",
       if (x$x$ordered && n_categories(x$x) > 2L && n_raters(x$x) > 1L &&
         x$model$errors %in% c("uniform", "free"))
         "Categories are ordered, but this model ignores their order. A model that uses it is
@@ -112,15 +111,14 @@ likelihood_lines.posterior_fit <- function(fit) {
 }
 
 likelihood_lines.judge_fit <- function(fit) {
-  c(
-    format_calibration(fit),
-    "Base rates are the shares of the rater's ratings, corrected by its errors in this sample"
-  )
+  c(format_calibration(fit),
+    "Base rates are the shares of the rater's ratings, corrected by its errors in this sample")
 }
 
 likelihood_lines.rater_fit <- function(fit) {
   coefficients <- coef(fit)
   centre <- fit$centre
+  prior_size <- accuracy_prior_size(fit)
   c(
     if (isTRUE(coefficients["dispersion"] > 0)) sprintf(
       "An error one category nearer to the truth is %.2f times as likely",
@@ -142,8 +140,10 @@ likelihood_lines.rater_fit <- function(fit) {
       "Matrices are shrunk towards mean rows of the panel, moved by the rater's skill. These rows",
       sprintf("have the weight of %.1f ratings of a category", centre$c)
     ),
-    sprintf("A prior with the weight of %.0f ratings shrinks accuracies towards their mean; %s",
-      accuracy_prior_size(fit), "prior = \"none\" of rater_model() leaves it out"),
+    if (isTRUE(prior_size >= 0.5)) sprintf(
+      "A prior with the weight of %.0f ratings shrinks accuracies towards their mean; %s",
+      prior_size, "prior = \"none\" of rater_model() leaves it out"
+    ),
     words_with_labels("Raters with fewer ratings (mostly prior):", find_prior_dominated_raters(fit))
   )
 }

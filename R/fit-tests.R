@@ -334,7 +334,8 @@ accuracy_prior_size <- function(fit) {
   has_prior <- !is.null(prior_spread) && fit$model$accuracy == "rater" &&
     fit$method == "likelihood" && weights_are_counts(fit$x)
   if (has_prior)
-    1 / (sum(1 / fit$centre$c) + prior_spread^2 * bernoulli_variance(fit$rater_accuracy))
+    1 / (sum(fit$base_rates^2 / fit$centre$c) +
+      prior_spread^2 * bernoulli_variance(fit$rater_accuracy))
 }
 
 # ---- Two tests as one ---------------------------------------------------------------------------

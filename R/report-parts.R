@@ -357,9 +357,9 @@ prior_sentence <- function(fit) {
 #'
 #' @name as_flextable
 #' @return `as_flextable()`: an object of class `flextable`. It has the columns that `print()`
-#'   shows, all rows (at most 1000), a title, and the notes as a footer. `report()`: a string of
-#'   class `report_text`, which package \pkg{report} defines. It contains the supported sentences
-#'   and the paragraph of [may_say()].
+#'   shows, all rows (at most 1000), a title (except tables of sentences, cases and tests), and the
+#'   notes as a footer. `report()`: a string of class `report_text`, which package \pkg{report}
+#'   defines. It contains the supported sentences and the paragraph of [may_say()].
 #' @family systems
 #' @examplesIf requireNamespace("flextable", quietly = TRUE)
 #' library(flextable)
@@ -379,9 +379,9 @@ NULL
 
 flextable_result <- function(x, ...) {
   check_installed("flextable", "to make tables for documents")
-  table <- flextable::flextable(
-    shown_table(x) %||% format_view(view(drop_empty_columns(as.data.frame(x))))
-  )
+  data <- as.data.frame(x)
+  if (nrow(data) > 0L) data <- drop_empty_columns(data)
+  table <- flextable::flextable(shown_table(x) %||% format_view(view(data)))
   table <- flextable::set_caption(table, schema_of(x)$caption)
   notes <- document_notes(x)
   if (!is_empty(notes)) table <- flextable::add_footer_lines(table, notes)

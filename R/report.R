@@ -216,8 +216,8 @@ report_format <- function(file) {
 #' (classifiers). The label of a case is its most probable category. If `x` is a fit,
 #' [ground_truth()] computes labels from the model of the fit. If `x` is a [ratings()] object,
 #' labels are computed from an average over models. Cases are left out if all raters agree, if they
-#' have fewer than two ratings, or if their truth is known. To find labels of cases with one rating,
-#' which may be less certain than the listed labels, sort `predict(ground_truth(x))`.
+#' have fewer than two ratings, or if `known_truth` or the fit contains their truth. To find labels
+#' of cases with one rating, which may be less certain, sort `predict(ground_truth(x))`.
 #'
 #' @param x A [ratings()] object with at least two raters, or a [fit_raters()] result.
 #' @param most Largest number of cases to list, a whole number of at least 1; by default 15. `Inf`

@@ -481,6 +481,8 @@ test_that("numbers within factor() are populations for draws", {
   }
   by_code <- fit(~ factor(code))
   expect_identical(unname(by_code$draws), unname(fit(~site)$draws))
+  expect_identical(unname(fit(~ base::factor(code))$draws), unname(by_code$draws))
+  expect_identical(unname(fit(~ as.factor(code))$draws), unname(by_code$draws))
   expect_identical(base_rates(by_code, data.frame(code = 1:2))$code, 1:2)
   for (formula in list(~code, ~ factor(code) + z, ~ factor(code > 1), ~ cut(code, 2))) {
     expect_error(fit(formula), "factor(", fixed = TRUE, class = "fallible_error_argument")

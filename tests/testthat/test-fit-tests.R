@@ -167,6 +167,10 @@ test_that("a strong centre does not make accuracies of raters mostly prior", {
   fit <- fit_raters(x, dawid_skene())
   expect_gt(fit$centre$c, 100)
   expect_lt(accuracy_prior_size(fit), 20)
+  # Each row of a matrix has the weight c, and the accuracy is a mean over rows by base rates.
+  p <- fit$rater_accuracy
+  variance <- sum(fit$base_rates^2) / fit$centre$c + fit$centre$tau^2 * p * (1 - p)
+  expect_equal(accuracy_prior_size(fit), 1 / variance)
   expect_no_match(capture.output(print(fit)), "mostly prior")
   expect_output(print(fit), "moved by the rater's skill")
 })

@@ -41,4 +41,5 @@ test_that("tables that print as tibbles have all rows there", {
   cases <- disputed_cases(x)
   expect_identical(nrow(flextable::as_flextable(cases)$body$dataset), nrow(cases))
   expect_gt(nrow(cases), 10L)
+  expect_identical(nrow(flextable::as_flextable(cases[0, ])$body$dataset), 0L)
 })

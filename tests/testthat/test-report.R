@@ -589,4 +589,5 @@ test_that("a report on people as judges has intervals, winning rates and measure
   expect_match(words, "Accuracy within one step", fixed = TRUE)
   expect_match(words, "Kappa, quadratic weights", fixed = TRUE)
   expect_match(words, "Matthews. correlation")
+  expect_no_match(words, "Brier") # there are no scores
 })
