@@ -355,30 +355,33 @@ rests_on_gold <- function(estimate) {
 
 # ---- Clusters of later gold cases ---------------------------------------------------------------
 
-# Returns the result of extract_gold_accuracy(). With clusters, its field `full_design` (design
-# effect on the mean of all cases) is estimated again, because few gold cases hardly show clusters
-# of prediction errors. In a random sample, the design effect minus 1 is proportional to the number
-# of gold cases with which a gold case shares its cluster. It is therefore extrapolated to all
-# cases. The new `full_design` is a weighted mean of this value and the old value, but not below the
-# old value. The weights are the number of pairs of gold cases in the same cluster, and
-# `prior_cases`.
+# Returns the result of extract_gold_accuracy(). Its field `full_design`, the design effect on the
+# mean of all cases, is increased if answers to gold cases of the same cluster are correlated: if
+# some are in pairs, and a one-sided test at level .05 rejects that the correlation of pairs is 0.
+# Few gold cases hardly show the clusters of all cases in other ways.
 extract_pilot <- function(gold, s) {
   pilot <- extract_gold_accuracy(gold, s)
   if (!isTRUE(pilot$clusters >= min_clusters)) return(pilot)
   evidence <- gold$evidence
-  clusters_of_cases <- evidence$all_clusters
-  n_gold <- tabulate(evidence$cluster, max(clusters_of_cases$cluster))
-  n_cases <- rowsum_codes(clusters_of_cases$cluster, clusters_of_cases$weight, length(n_gold))
-  gold_pairs <- sum(n_gold * (n_gold - 1)) / 2
-  excess_of_all_cases <-
-    (pilot$design / kish_design(evidence$w) - 1) * sum(n_gold * (n_cases - 1)) / 2
-  mean_design <- (gold_pairs + excess_of_all_cases + prior_cases * pilot$full_design) /
-    (gold_pairs + prior_cases)
-  replace(pilot, "full_design", max(pilot$full_design, mean_design))
+  answer <- evidence$answer[evidence$at, s]
+  is_answered <- answer > 0
+  w <- evidence$w[is_answered]
+  is_right <- (answer == evidence$truth)[is_answered]
+  mean <- weighted.mean(is_right, w)
+  sum_over_pairs <- function(x) {
+    (sum(rowsum_codes(evidence$cluster[is_answered], x, max(evidence$cluster))^2) - sum(x^2)) / 2
+  }
+  # The deviations from an estimated mean have the correlation -1 / n if answers are independent.
+  correlation <- 1 / length(w) +
+    sum_over_pairs(w * (is_right - mean)) / sum_over_pairs(w) / bernoulli_variance(mean)
+  standard_error <- 1 / sqrt(sum_over_pairs(rep(1, length(w))))
+  if (!isTRUE(correlation > normal_quantile(0.9) * standard_error)) return(pilot)
+  cases <- evidence$all_clusters
+  weight <- cases$weight * (evidence$answer[cases$pattern, s] > 0)
+  n_cases <- rowsum_codes(cases$cluster, weight, max(cases$cluster))
+  design_of_all_cases <- 1 + correlation * (sum(n_cases^2) / sum(n_cases) - 1)
+  replace(pilot, "full_design", max(pilot$full_design, design_of_all_cases))
 }
-
-# Returns the design effect of unequal weights (Kish).
-kish_design <- function(w) length(w) * sum(w^2) / sum(w)^2
 
 # Returns the design effect of clusters on the mean of a random sample of gold cases, if predictions
 # are not used. `gold`: number of gold cases in the sample. `n_cases`: number of all cases. The more

@@ -25,8 +25,9 @@
 #'   limited to \[0, 1\].
 #' * A function is called with a [ratings()] object. It returns a number per system, or a data frame
 #'   with a row per system and a column `estimate`. The bootstrap calls it with resampled ratings.
-#'   Copies of a case have different names. If the function has an argument `weights`, it is called
-#'   with the original ratings and the number of times that each case was drawn.
+#'   Copies of a case have different names, such as `"7"` and `"7.1"`. If the function has an
+#'   argument `weights`, it is called with the original ratings and the number of times that each
+#'   case was drawn.
 #'
 #' On 36 groups of public data sets in which people rated, the mean absolute error of `"average"`
 #' was .053.

@@ -159,9 +159,11 @@ without_followers <- function(table, followers) {
   name_columns <- table[startsWith(names(table), "system")]
   has_follower <- Reduce(`|`, lapply(name_columns, `%in%`, followers))
   table[has_follower, c("estimate", limit_columns)] <- NA
-  table$reason[has_follower] <- sprintf(
-    "answers of %s seem to be made or learnt from these ratings", shorten(followers)
-  )
+  names_of_followers <- map_chr(which(has_follower), function(row) {
+    shorten(intersect(unlist(name_columns[row, ]), followers))
+  })
+  table$reason[has_follower] <-
+    sprintf("answers of %s seem to be made or learnt from these ratings", names_of_followers)
   table
 }
 

@@ -340,22 +340,22 @@ rank_of_model <- function(x, model, populations,
   )
 }
 
-# Returns a list of two random sets of parameter values for rank_of_model(), in which raters are
-# better than chance. The seed is fixed, so that the rank is reproducible.
+# Returns two random sets of parameter values for rank_of_model(). The seed makes it reproducible.
 random_parameters <- function(x, model, populations) {
   n <- n_categories(x)
-  draw_random_matrix <- function(n_rows, low = 0.5, high = 1.5)
+  draw_matrix <- function(n_rows, low = 0.5, high = 1.5) {
     matrix(runif(n_rows * n, low, high), n_rows)
+  }
   withr::with_seed(1L, lapply(1:2, function(i) {
     drop_null(list(
-      base_rates = draw_random_matrix(populations),
+      base_rates = draw_matrix(populations),
       matrices = lapply(seq_len(if (model$accuracy == "common") 1L else n_raters(x)),
         function(j) {
           if (model$errors == "uniform") runif(1L, 0.6, 0.9) else
-            draw_random_matrix(n) + diag(3 * (n - 1), n)
+            draw_matrix(n) + diag(3 * (n - 1), n)
         }),
       shared = if (model_is_dependent(model))
-        t(draw_random_matrix(max(1L, length(model$dependence$pairs)), 0.1, 0.4))
+        t(draw_matrix(max(1L, length(model$dependence$pairs)), 0.1, 0.4))
     ))
   }))
 }

@@ -338,8 +338,9 @@ page_layouts <- c("long", "wide")
 # the uploaded file.
 read_chosen_ratings <- function(input, file) {
   get_value <- function(id, choices, ...) check_choice_sent(input[[id]], choices, id, ...)
-  get_optional_value <- function(id, choices)
+  get_optional_value <- function(id, choices) {
     check_choice_sent(input[[id]] %||% "", c("", choices), id)
+  }
   if (get_value("source", c("file", "lehner2015")) != "file") {
     code <- quote(ratings(
       fallible::lehner2015, raters = paste0("rater", 1:4), systems = "system", case = "case"

@@ -310,13 +310,19 @@ find_prior_dominated_raters <- function(fit) {
 }
 
 # Returns TRUE for rows of confusion matrices that depend mostly on the prior, a logical matrix
-# (raters x true categories). In fits by likelihood, either all rows of a rater are TRUE or none.
+# (raters x true categories). In fits by likelihood, all rows of a rater are TRUE if its accuracy
+# depends mostly on the prior. With a pooled prior, a row is also TRUE if the expected number of
+# ratings of its category is below the weight `c` of the prior of a row.
 find_prior_dominated_rows <- function(fit) {
   ratings <- fit$x
+  row_ratings <- outer(ratings_of_raters(ratings), fit$base_rates)
+  is_pooled_row <- fit$identified == "yes" & row_ratings > 0 & !is_known_rater(fit) &
+    row_ratings < (fit$centre$c %||% 0)
   prior_terms <- if (!is.null(fit$draws)) fit$terms[compare_with_prior(fit)$mostly_prior &
     is_matrix_term(fit$terms$term) & is_convergence_checked(fit$terms), ]
   rows <- lapply(ratings$categories, function(category) {
-    if (is.null(prior_terms)) return(ratings$raters %in% find_prior_dominated_raters(fit))
+    if (is.null(prior_terms)) return(ratings$raters %in% find_prior_dominated_raters(fit) |
+      is_pooled_row[, match(category, ratings$categories)])
     raters <- prior_terms$rater[prior_terms$truth %in% c(category, NA)]
     ratings$raters %in% raters | anyNA(raters) # NA for a matrix that all raters share
   })

@@ -188,7 +188,7 @@ profile_interval <- function(draft, table) {
     )
   } else if (fit$method == "pairs") {
     "a fit to pairs of ratings has no likelihood"
-  } else if (any(!common_setting(options) %in% c("none", "0"))) {
+  } else if (!all(common_setting(options) %in% c("none", "0"))) {
     paste0(
       "a profile is for independent errors, but `common` moves the estimate (use ",
       "interval = \"robust\")"

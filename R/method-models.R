@@ -211,7 +211,7 @@ new_function_estimator <- function(x, run) {
       resampled_ratings$cases <- make.unique(as.character(resampled_ratings$cases))
       run(resampled_ratings)
     }
-    result <- check_estimator_result(unchecked_value, x$systems, "method", is_share = TRUE)
+    result <- check_estimator_result(unchecked_value, x$systems, "method", is.null(times))
     if (is.null(times)) result else result$estimate
   }, class = "case_estimator")
 }

@@ -24,8 +24,8 @@
 #'
 #' If the estimate has clusters (`resampling` of [estimate_accuracy()]) and the pilot is in at least
 #' 5 clusters, plans for an accuracy use the design effect of clusters. It increases with the number
-#' of gold cases, because more gold cases then share a cluster. Other plans take cases as
-#' independent, and print this.
+#' of gold cases, because more gold cases then share a cluster. A pilot with few pairs of gold cases
+#' in the same cluster hardly determines it. Other plans take cases as independent, and print this.
 #'
 #' @section Intervals:
 #' * `"corrected"` intervals are computed from gold cases and from predictions by ratings. They are

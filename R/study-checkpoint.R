@@ -75,8 +75,9 @@ values_of_variables <- function(f) {
   env <- environment(f)
   if (rlang::is_namespace(env)) return()
   used_names <- names_in_code(as.call(as.list(f)))
-  names_with_mark <- function(mark)
+  names_with_mark <- function(mark) {
     substring(used_names[startsWith(used_names, mark)], nchar(mark) + 1L)
+  }
   captured_names <- if (!identical(env, globalenv())) ls(env, all.names = TRUE)
   local_names <- setdiff(names_with_mark("<-"), captured_names)
   lapply(setdiff(

@@ -83,8 +83,9 @@ run_study <- function(study, threads, checkpoint = NULL, clock = elapsed) {
     current_blocks <- head(blocks, runner$width)
     keep_tables(withCallingHandlers(
       runner$run(current_blocks, function(done) progress$tick(n_done + done)),
-      fallible_error_worker = function(cnd)
+      fallible_error_worker = function(cnd) {
         keep_tables(keep_consecutive_results(blocks, cnd$finished))
+      }
     ))
     n_done <- n_done + sum(map_dbl(current_blocks, `[[`, "runs"))
     blocks <- tail(blocks, -length(current_blocks))

@@ -78,9 +78,9 @@ test_that("groups of long data in another order are those of fits of their cases
     tidy(quiet(estimate_metrics(x, "accuracy", method = "joint", interval = "none", by = site)))$estimate,
     c("bad", "good")
   ))
-  share <- function(x) data.frame(estimate = nrow(x))
+  share <- function(x) data.frame(estimate = nrow(x) / 240)
   sizes <- estimate_accuracy(x, share, interval = "none", by = site == "good")
-  expect_identical(tidy(sizes)$estimate, c(120, 120))
+  expect_identical(tidy(sizes)$estimate, c(0.5, 0.5))
 })
 
 test_that("clusters are matched by name", {

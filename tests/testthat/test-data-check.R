@@ -329,6 +329,11 @@ test_that("no sentence, comparison or decision rests on the accuracy of a majori
   # Headlines do not name such a system as the best, and do not count its differences.
   expect_identical(glance(comparison)$best, NA_character_)
   expect_match(format(comparison), "unknown which .* best .answers of vote seem to be made or")
+  # A reason names only the systems of its row.
+  votes <- ratings(transform(wide, copy = vote), raters = colnames(votes),
+    systems = c("vote", "copy"))
+  reasons <- without_followers(quiet(tidy(estimate_accuracy(votes))), c("vote", "copy"))$reason
+  expect_match(reasons, "answers of (vote|copy) seem")
   expect_match(format(compare_systems(estimate, reference = "s")),
     "^0 more accurate than s .*, 0 less, 1 undecided")
   for (result in list(estimate, comparison, metrics)) {

@@ -42,6 +42,17 @@ test_that("a function stands in for a method", {
   expect_s3_class(ggplot2::autoplot(estimate), "ggplot")
 })
 
+test_that("replicates of a valid accuracy may be above 1", {
+  x <- panel()
+  high <- function(x) stats::setNames(0.9 + 2 * (first_rater(x)$estimate - base), x$systems)
+  base <- first_rater(x)$estimate
+  set.seed(8)
+  estimate <- estimate_accuracy(x, method = high, resampling = list(replicates = 100))
+  expect_identical(tidy(estimate)$estimate, c(0.9, 0.9))
+  expect_false(anyNA(estimate$replicates))
+  expect_gt(max(estimate$replicates), 1)
+})
+
 test_that("in resampled ratings, copies of a case are different cases", {
   x <- panel()
   calls <- list()

@@ -681,6 +681,29 @@ test_that("the more cases are gold, the more clusters widen every interval of a 
   )
 })
 
+test_that("gold cases without clusters of errors hardly change the design effect of a plan", {
+  # One gold case per cluster contains no information on clusters.
+  pilot_of <- function(seed, one_per_cluster) {
+    set.seed(seed)
+    cluster <- rep(1:40, length.out = 2000)
+    truth <- sample(c("x", "y"), 2000, TRUE)
+    rate <- function(p) ifelse(runif(2000) < p, truth, ifelse(truth == "x", "y", "x"))
+    x <- ratings(data.frame(a = rate(0.8), b = rate(0.75), c = rate(0.85), s = rate(0.85)),
+      raters = a:c, systems = s, rater_kind = "crowd")
+    drawn <- sample(2000)
+    gold <- if (one_per_cluster) drawn[!duplicated(cluster[drawn])] else drawn[1:40]
+    estimate <- quiet(estimate_accuracy(x, resampling = list(cluster = cluster),
+      known_truth = data.frame(case = gold, truth = truth[gold]), gold_sample = "random"))
+    c(extract_pilot(estimate$gold, 1L)$full_design,
+      extract_gold_accuracy(estimate$gold, 1L)$full_design)
+  }
+  single <- vapply(1:5, pilot_of, c(0, 0), TRUE)
+  expect_identical(single[1, ], single[2, ])
+  # The test of the correlation is at level .05.
+  random <- vapply(1:40, pilot_of, c(0, 0), FALSE)
+  expect_lte(sum(random[1, ] > random[2, ]), 6)
+})
+
 test_that("a plan that does not use clusters says so", {
   set.seed(6)
   estimate <- clustered_example()

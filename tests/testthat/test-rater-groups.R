@@ -193,7 +193,7 @@ test_that("reruns are one vote of their rater, and their agreement is told", {
   pairs <- cbind(answers[, 1] == answers[, 2], answers[, 1] == answers[, 3],
     answers[, 2] == answers[, 3])
   expect_equal(tidy(reruns, "raters")$rerun_agreement, c(mean(pairs), NA, NA, NA, NA))
-  expect_error(crowdtruth(reruns), class = "fallible_error_repeat")
+  expect_message(crowdtruth(reruns), "Reruns of a rater count as one vote")
   expect_error(grouped(repeats = "reruns"), class = "fallible_error_argument")
 })
 
