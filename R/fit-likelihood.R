@@ -204,8 +204,8 @@ drop_undetermined <- function(fit, naturals) {
 }
 
 # Computes a list of `covariance`, the covariance matrix of the coefficients, and `variance`, their
-# variances. Coefficients in `fit$unsure` have the variance NA. Returns NULL if the fit has no
-# standard errors at all.
+# variances. Coefficients in `fit$unsure` have the variance NA. Returns NULL if `fit$unsure` is
+# NULL: the fit then has no standard errors.
 covariance_of.latent_fit <- function(fit) { # nolint: object_name.
   if (!is.null(fit$covariance)) return(NextMethod())
   if (is.null(fit$unsure)) return(NULL)

@@ -330,7 +330,8 @@ resolve_design <- function(x, design) {
   if (is.null(case) && is.null(why_not_by_position(weight, x))) row <- seq_along(weight)
   abort_argument_if(anyNA(row) || length(row) != length(weight), "design",
     "must have one row per case of {.arg x}.",
-    x = "It has {length(weight)} row{?s}, and {.arg x} has {nrow(x)} case{?s}.",
+    x = if (length(weight) == nrow(x)) "Names of cases differ." else
+      "It has {length(weight)} row{?s}, and {.arg x} has {nrow(x)} case{?s}.",
     i = "Its column {.val case} must name the cases of {.arg x}. Without this column, rows must
         be in the order of the cases.")
   x <- weigh_patterns(x, weight[row] / mean(weight))

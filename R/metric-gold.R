@@ -202,9 +202,9 @@ gold_metrics <- function(gold_data, slopes, plan, ranges) {
   )
 }
 
-# Estimates metrics from gold cases by the influence of each case: the slope of its cell, or the
-# influence on a metric of scores (see metric-influence.R). Returns a list with the fields of
-# corrected_mean() on the unit scale.
+# Estimates metrics from gold cases by the influence of each case: the derivative of the metric with
+# respect to the case's cell of the table, or for scores to its weights (see metric-influence.R).
+# Returns a list with the fields of corrected_mean() on the unit scale.
 # * predicted: probabilities of categories (patterns x categories, or cases x categories)
 # * influence_of_row: function of a row number of the plan. It returns the influence of each pattern
 #   (or case) for each possible truth, a matrix with the dimensions of `predicted`

@@ -110,8 +110,8 @@ keep_rows <- function(input, rows) {
   input
 }
 
-# Returns, for each element of `column`, its row number in the user's data. Columns that keep all
-# rows, see keep_rows(), still have an element for each row.
+# Returns, for each element of `column`, its row number in the user's data. `column` has an element
+# for each row that was kept, or (see keep_rows()) for each row of the data.
 data_rows <- function(column, input) {
   if (length(column) == length(input$source)) input$source else seq_along(column)
 }

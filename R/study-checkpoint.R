@@ -69,8 +69,8 @@ hashable_text <- function(x, store = new.env()) {
 # Returns a list of the values of variables and functions that a function `f` uses and that exist
 # outside of `f`. Returns NULL for a function of a package. Two kinds of variables are excluded:
 # * variables to which `f` assigns a value with `<<-`, such as counters;
-# * local variables of `f`, except those whose name is also a variable of the function that made
-#   `f`. Until `f` assigns its local variable, it uses the value of the other variable.
+# * local variables of `f`. But a local variable is included if the function that made `f` has a
+#   variable of the same name. Until `f` assigns its local variable, it uses that variable.
 values_of_variables <- function(f) {
   env <- environment(f)
   if (rlang::is_namespace(env)) return()

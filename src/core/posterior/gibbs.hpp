@@ -110,9 +110,9 @@ void draw_confusion_matrix(const MatrixPrior& prior, ConstSquare count, Stream& 
 double share_right(ConstSquare count);
 
 // Draws starting matrices, which differ between chains. Known matrices are copied. The other
-// matrices have diagonals around .7, and all of them dominate (see ClassOrder). This gives classes
-// the same names in all chains. Without a condition on the matrices, a chain that starts with
-// exchanged names can keep them exchanged in all draws.
+// matrices have diagonals around .7, and each diagonal entry is the largest of its column (see
+// ClassOrder). This gives classes the same names in all chains. Without a condition on the
+// matrices, a chain that starts with exchanged names can keep them exchanged in all draws.
 void draw_start_matrices(const PosteriorPrior& prior, int K, Stream& stream, Squares& matrices);
 
 // Returns the number of parameters of a draw, see PosteriorChain::draws.
