@@ -44,8 +44,8 @@ gold_evidence <- function(x, gold, cluster = NULL, predicted = NULL) {
 max_gold_weight <- 1e7 # largest sum of the weights of gold cases
 
 # Selects the gold cases from which each quantity is estimated. For the accuracy of a system, these
-# are the gold cases that the system answered. For each quantity, patterns without ratings are used
-# only if one of them contains a gold case, because gold cases must be a sample of all cases used.
+# are the gold cases that the system answered. Gold cases must be a sample of all cases that are
+# used. So all patterns without ratings are used if one of them contains a gold case, or else none.
 # * evidence: result of gold_evidence()
 # * is_used: does a quantity depend on a pattern (patterns x quantities)?
 #

@@ -16,7 +16,7 @@ simulate_plans <- function(settings, seed) {
     }
     answer_row <- if (is.null(settings$cases)) search_n_cases(panels_at, settings) else
       plan_row(panels_at(settings$cases), settings)
-    # Simulates further numbers of cases around the answer, for plots.
+    # For plots, also simulates panels with smaller and larger numbers of cases than the result.
     centre_cases <- if (is.na(answer_row$cases)) settings$max_cases / 4 else answer_row$cases
     lapply(unique(clamp(round(centre_cases * c(0.25, 0.5, 2)), 2, settings$max_cases)), panels_at)
     simulated_sizes <- sort(as.numeric(ls(panels_by_size)))

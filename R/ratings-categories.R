@@ -267,7 +267,8 @@ warn_labels <- function(labels, input) {
   suspected_codes <- setdiff(missing_codes(labels), names(input$given_categories))
   warn_about(suspected_codes,
     "Some categories look like codes for missing ratings: {.val {suspects}}.",
-    c("They count as categories. Give {.arg categories} if they are categories.",
+    c("They count as categories. If they are categories, name all in {.arg categories}, which ends
+        this warning.",
       if (all(input$na %in% default_na())) missing_label_hint(suspected_codes, input)))
   n_rows <- if (is.null(input$times)) input$rows else sum(input$times)
   has_many_labels <- length(labels) > 20L && length(labels) > n_rows / 2
