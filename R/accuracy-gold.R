@@ -356,31 +356,37 @@ rests_on_gold <- function(estimate) {
 # ---- Clusters of later gold cases ---------------------------------------------------------------
 
 # Returns the result of extract_gold_accuracy(). Its field `full_design`, the design effect on the
-# mean of all cases, is increased if answers to gold cases of the same cluster are correlated: if
-# some are in pairs, and a one-sided test at level .05 rejects that the correlation of pairs is 0.
-# Few gold cases hardly show the clusters of all cases in other ways.
+# mean of all cases, is increased if answers to gold cases of the same cluster are correlated. Few
+# gold cases hardly show the clusters of all cases in other ways.
 extract_pilot <- function(gold, s) {
   pilot <- extract_gold_accuracy(gold, s)
   if (!isTRUE(pilot$clusters >= min_clusters)) return(pilot)
   evidence <- gold$evidence
   answer <- evidence$answer[evidence$at, s]
   is_answered <- answer > 0
-  w <- evidence$w[is_answered]
-  is_right <- (answer == evidence$truth)[is_answered]
-  mean <- weighted.mean(is_right, w)
-  sum_over_pairs <- function(x) {
-    (sum(rowsum_codes(evidence$cluster[is_answered], x, max(evidence$cluster))^2) - sum(x^2)) / 2
-  }
-  # The deviations from an estimated mean have the correlation -1 / n if answers are independent.
-  correlation <- 1 / length(w) +
-    sum_over_pairs(w * (is_right - mean)) / sum_over_pairs(w) / bernoulli_variance(mean)
-  standard_error <- 1 / sqrt(sum_over_pairs(rep(1, length(w))))
-  if (!isTRUE(correlation > normal_quantile(0.9) * standard_error)) return(pilot)
+  correlation <- correlation_in_clusters((answer == evidence$truth)[is_answered],
+    evidence$w[is_answered], evidence$cluster[is_answered])
   cases <- evidence$all_clusters
   weight <- cases$weight * (evidence$answer[cases$pattern, s] > 0)
   n_cases <- rowsum_codes(cases$cluster, weight, max(cases$cluster))
   design_of_all_cases <- 1 + correlation * (sum(n_cases^2) / sum(n_cases) - 1)
   replace(pilot, "full_design", max(pilot$full_design, design_of_all_cases))
+}
+
+# Estimates the correlation of `is_right` between two cases of the same cluster, a number from 0
+# to 1. Returns 0 unless a one-sided test at level .05 rejects that the cases are uncorrelated.
+# `w` are the weights of the cases, and `cluster` are numbers.
+correlation_in_clusters <- function(is_right, w, cluster) {
+  mean <- weighted.mean(is_right, w)
+  sum_over_pairs <- function(x) (sum(rowsum_codes(cluster, x, max(cluster))^2) - sum(x^2)) / 2
+  weight_of_pairs <- sum_over_pairs(w)
+  # If answers are independent, the deviations from the weighted mean have the correlation
+  # -sum(w^2) / sum(w)^2, which is -1 / n for equal weights.
+  correlation <- sum(w^2) / sum(w)^2 +
+    sum_over_pairs(w * (is_right - mean)) / weight_of_pairs / bernoulli_variance(mean)
+  standard_error <- sqrt(sum_over_pairs(w^2)) / weight_of_pairs
+  # Without pairs, or if all answers are right, the numbers are not finite.
+  if (isTRUE(correlation > normal_quantile(0.9) * standard_error)) min(1, correlation) else 0
 }
 
 # Returns the design effect of clusters on the mean of a random sample of gold cases, if predictions

@@ -311,13 +311,14 @@ find_prior_dominated_raters <- function(fit) {
 
 # Returns TRUE for rows of confusion matrices that depend mostly on the prior, a logical matrix
 # (raters x true categories). In fits by likelihood, all rows of a rater are TRUE if its accuracy
-# depends mostly on the prior. With a pooled prior, a row is also TRUE if the expected number of
-# ratings of its category is below the weight `c` of the prior of a row.
+# depends mostly on the prior. With a pooled prior, a row is also TRUE if the rater's expected number
+# of ratings of cases of its true category is below the weight of the prior of the row.
 find_prior_dominated_rows <- function(fit) {
   ratings <- fit$x
   row_ratings <- outer(ratings_of_raters(ratings), fit$base_rates)
+  row_prior_size <- if (!is.null(fit$centre)) accuracy_prior_size(fit, rates = 1)
   is_pooled_row <- fit$identified == "yes" & row_ratings > 0 & !is_known_rater(fit) &
-    row_ratings < (fit$centre$c %||% 0)
+    row_ratings < (row_prior_size %||% 0)
   prior_terms <- if (!is.null(fit$draws)) fit$terms[compare_with_prior(fit)$mostly_prior &
     is_matrix_term(fit$terms$term) & is_convergence_checked(fit$terms), ]
   rows <- lapply(ratings$categories, function(category) {
@@ -333,14 +334,15 @@ find_prior_dominated_rows <- function(fit) {
 # number of ratings contains the same information about the accuracy as the prior. The true
 # categories are assumed to be known, and the accuracy to equal the mean accuracy of the raters.
 # The pooled prior has two variances, which add: of a rater's rows around the rater's mean row
-# (precision `c`), and of raters' skills (on the logit scale, standard deviation `tau`). Returns
-# NULL if the fit has no such prior.
-accuracy_prior_size <- function(fit) {
+# (precision `c`), and of raters' skills (on the logit scale, standard deviation `tau`). `rates` are
+# the shares of the rows in the accuracy: the base rates, or 1 for the accuracy of a single row.
+# Returns NULL if the fit has no such prior.
+accuracy_prior_size <- function(fit, rates = fit$base_rates) {
   prior_spread <- fit$centre$tau %||% fit$model$prior$spread
   has_prior <- !is.null(prior_spread) && fit$model$accuracy == "rater" &&
     fit$method == "likelihood" && weights_are_counts(fit$x)
   if (has_prior)
-    1 / (sum(fit$base_rates^2 / fit$centre$c) +
+    1 / (sum(rates^2 / fit$centre$c) +
       prior_spread^2 * bernoulli_variance(fit$rater_accuracy))
 }
 

@@ -175,6 +175,23 @@ test_that("a strong centre does not make accuracies of raters mostly prior", {
   expect_output(print(fit), "moved by the rater's skill")
 })
 
+test_that("rows of matrices are mostly prior if a rater has few ratings of their category", {
+  truth_rates <- c(0.6, 0.35, 0.05)
+  x <- withr::with_seed(1, simulate_ratings(rater_design(c(0.9, 0.75, 0.85, 0.7), NULL, truth_rates,
+    600)))
+  fit <- fit_raters(x, dawid_skene())
+  p <- fit$rater_accuracy
+  size <- 1 / (1 / fit$centre$c + fit$centre$tau^2 * p * (1 - p))
+  expect_gt(fit$centre$c, 600 * fit$base_rates[[3]])
+  expect_false(any(find_prior_dominated_rows(fit)))
+  # The third category has about 5 of the first 100 cases.
+  few <- fit_raters(x[1:100, ], dawid_skene())
+  size <- accuracy_prior_size(few, rates = 1)
+  expect_identical(find_prior_dominated_rows(few),
+    matrix(rep(100 * few$base_rates < size, each = 4), 4))
+  expect_true(all(is.na(test_accuracy(fit)$note)))
+})
+
 test_that("a rater alone can be fitted with what is known, and all else says what it needs", {
   withr::local_seed(4)
   panel <- simulate_ratings(rater_design(c(0.8, 0.7), c(s = 0.9), 2, n = 200))

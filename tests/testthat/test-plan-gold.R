@@ -704,6 +704,37 @@ test_that("gold cases without clusters of errors hardly change the design effect
   expect_lte(sum(random[1, ] > random[2, ]), 6)
 })
 
+test_that("the correlation in clusters is tested at level .05 and is at most 1", {
+  set.seed(8)
+  correlation <- function(n_clusters, is_weighted, n = 40) {
+    w <- if (is_weighted) exp(rnorm(n)) else rep(1, n)
+    correlation_in_clusters(runif(n) < 0.8, w, sample(n_clusters, n, TRUE))
+  }
+  for (n_clusters in c(20, 100)) {
+    for (is_weighted in c(FALSE, TRUE)) {
+      found <- replicate(3000, correlation(n_clusters, is_weighted))
+      expect_lt(mean(found > 0), 0.08)
+      expect_gte(min(found), 0)
+      expect_lte(max(found), 1)
+    }
+  }
+  # Clusters of equal answers, clusters of one case, and right answers only.
+  cluster <- rep(1:30, each = 2)
+  equal <- rep(rep(c(TRUE, FALSE), c(20, 10)), each = 2)
+  expect_equal(correlation_in_clusters(equal, rep(1, 60), cluster), 1)
+  expect_identical(correlation_in_clusters(equal, rep(1, 60), 1:60), 0)
+  expect_identical(correlation_in_clusters(rep(TRUE, 60), rep(1, 60), cluster), 0)
+  # With independent answers, the correlation of deviations from the mean is not 0 on average.
+  w <- rep(1:3, 20)
+  pairs_of_w <- matrix(w, 2)
+  plain <- replicate(3000, {
+    y <- runif(60) < 0.7
+    pairs <- matrix((y - weighted.mean(y, w)) * w, 2)
+    sum(pairs[1, ] * pairs[2, ]) / sum(pairs_of_w[1, ] * pairs_of_w[2, ]) / 0.21
+  })
+  expect_lt(abs(mean(plain) + sum(w^2) / sum(w)^2), 3 * sd(plain) / sqrt(3000))
+})
+
 test_that("a plan that does not use clusters says so", {
   set.seed(6)
   estimate <- clustered_example()
