@@ -129,6 +129,9 @@
 #' # Numbers and settings of the whole estimate
 #' glance(estimate)
 #' format(estimate)
+#' @usage
+#' # tidy(x, what)
+#' # glance(x)
 #' @name tidy.accuracy_estimate
 NULL
 
@@ -217,6 +220,10 @@ empty_members <- tibble(
 #' tidy(groups)
 #' # The estimate for one group
 #' groups[["east"]]
+#' @usage
+#' # tidy(x)
+#' # tidy(x, "groups")
+#' # glance(x)
 #' @name accuracy_by_group
 NULL
 

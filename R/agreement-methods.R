@@ -71,6 +71,13 @@
 #' tidy(result, "benchmark", scale = "altman")
 #' glance(result)
 #' format(agreement(x, "fleiss_kappa"))
+#' @usage
+#' # tidy(x)
+#' # tidy(x, "cases")
+#' # tidy(x, "coincidence")
+#' # tidy(x, "overlap")
+#' # tidy(x, "benchmark", scale = "landis-koch")
+#' # glance(x)
 #' @name tidy.agreement
 NULL
 

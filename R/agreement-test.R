@@ -279,6 +279,9 @@ make_difference_row <- function(measure, panel_inputs, details) {
 #'
 #'   `format(x)`: one line of text, such as `Fleiss' kappa 0.43, p < .001`.
 #' @family agreement
+#' @usage
+#' # tidy(x)
+#' # glance(x)
 #' @name agreement_tests
 #' @examples
 #' x <- ratings(fleiss1971, case = case, counts = depression:other)

@@ -301,10 +301,10 @@ replicate_bounds <- function(bounds, weight, refit_bounds) {
 #'   * `n`: number of cases that have an answer of the system and at least one rating.
 #'   * `reason`: why a value is `NA`.
 #'
-#'   `tidy(x, "breakdown", better_than =, systems = NULL)`: a tibble with a row per system. The
-#'   claim is that the system is more accurate than `better_than`. `x` must have been computed from
-#'   an [estimate_accuracy()] result. `better_than` is an accuracy in \[0, 1\], or the name of a
-#'   rater or system. `systems` contains names of systems; `NULL` selects all but `better_than`.
+#'   `tidy(x, "breakdown", better_than)`: a tibble with a row per system. The claim is that the
+#'   system is more accurate than `better_than`, an accuracy in \[0, 1\] or the name of a rater or
+#'   system. `systems` contains names of systems; `NULL` selects all but `better_than`. `x` must
+#'   have been computed from an [estimate_accuracy()] result.
 #'   * `system`, `better_than`: the system, and `better_than` as text.
 #'   * `independent`, `shared`: accuracy of the system minus the accuracy `better_than`, for `c = 0`
 #'     and for `c = 1` (see *Breakdown points*).
@@ -317,16 +317,14 @@ replicate_bounds <- function(bounds, weight, refit_bounds) {
 #'   * `reason`: why `from` and `breakdown` are `NA`.
 #'
 #'   `glance()`: a tibble with one row.
-#'   * `systems`: number of systems; `n`: largest number of cases of a system, as in `tidy()`;
-#'     `model`: fitted model of the raters.
+#'   * `systems`: number of systems; `n`: largest number of cases of a system; `model`: the model.
 #'   * `group_size`, `groups`: smallest number of cases in a group, and number of groups. A group
-#'     contains one or more patterns; a pattern contains all cases with the same ratings. *Method*
-#'     in [accuracy_bounds()] describes the groups.
+#'     contains the cases of one or more patterns of ratings, see *Method* in [accuracy_bounds()].
 #'   * `interval`: `"bootstrap"` or `"none"`. `conf_level`, `replicates`: confidence level and
 #'     number of bootstrap replicates. `failed`: number of replicates without bounds, the largest
 #'     number over systems. The last three are `NA` without confidence sets.
 #'
-#'   `format()`: a character vector with the range of each system.
+#'   `format()`: the range of each system as text.
 #' @family shared errors
 #' @examples
 #' set.seed(1)
@@ -337,6 +335,8 @@ replicate_bounds <- function(bounds, weight, refit_bounds) {
 #' tidy(bounds, "breakdown", better_than = 0.75)
 #' # Claim that system a is more accurate than system b
 #' tidy(bounds, "breakdown", better_than = "b")
+#' @usage
+#' # tidy(x), glance(x), tidy(x, "breakdown", better_than, systems = NULL)
 #' @name tidy.accuracy_bounds
 NULL
 

@@ -47,6 +47,11 @@
 #' # Do some raters agree more than their accuracies explain?
 #' tidy(checks, "pairs")
 #' glance(checks)
+#' @usage
+#' # tidy(x)
+#' # tidy(x, "pairs")
+#' # tidy(x, "disagreements")
+#' # glance(x)
 #' @name tidy.k_check
 NULL
 

@@ -12,9 +12,6 @@ compare_with_gold <- function(comparison, estimate, pairs) {
   options$clusters <- count_gold_clusters(estimate)
   comparison$options <- options
   comparison$accuracy <- estimate$table[c("system", "estimate")]
-  # `measurements`: estimates of differences from gold cases, a list of vectors. Vector `known` has
-  # an element per pair of systems: can the difference of the pair be estimated from gold cases? The
-  # other vectors have an element for each pair for which `known` is TRUE.
   evidence <- estimate$gold$evidence
   if (!is.null(evidence) && are_probabilities_too_small(evidence)) evidence <- NULL
   measure_pairs <- function(pair_indices) {
@@ -22,6 +19,9 @@ compare_with_gold <- function(comparison, estimate, pairs) {
       gold_accuracy(evidence, pairs$first[pair_indices], pairs$second[pair_indices])
     )
   }
+  # A list of vectors with results of gold cases on differences between two systems. Vector `known`
+  # has an element per pair of systems, TRUE if gold cases give an estimate of its difference. The
+  # other vectors have an element for each pair for which `known` is TRUE.
   measurements <-
     compute_by_blocks(pattern_answers(estimate$fit$x), pairs$first, measure_pairs)
   comparison$gold <- list(
@@ -30,7 +30,7 @@ compare_with_gold <- function(comparison, estimate, pairs) {
     differ = fill_known(measurements$known, measurements$disputed)
   )
   sources <-
-    sources_of_pairs(estimate, comparison$differences, pairs, measurements, options$conf_level)
+    differences_by_source(estimate, comparison$differences, pairs, measurements, options$conf_level)
   comparison$sources <- sources[names(empty_pair_sources)]
   table <- apply_gold_sources(comparison$differences, sources, options$interval,
     fill_known(measurements$known, measurements$all))
@@ -53,7 +53,7 @@ compare_with_gold <- function(comparison, estimate, pairs) {
 # * estimate: the estimate with gold cases.
 # * table: differences from ratings only.
 # * measurements: measurements of each difference by gold cases, see compare_with_gold().
-sources_of_pairs <- function(estimate, table, pairs, measurements, conf_level) {
+differences_by_source <- function(estimate, table, pairs, measurements, conf_level) {
   centre <- estimate$details$centre
   first <- pairs$first
   second <- pairs$second

@@ -52,6 +52,11 @@
 #' tidy(comparison)
 #' # The best system and its probability
 #' glance(comparison)
+#' @usage
+#' # tidy(x)
+#' # tidy(x, "ranks")
+#' # tidy(x, "sources")
+#' # glance(x)
 #' @name tidy.system_comparison
 NULL
 

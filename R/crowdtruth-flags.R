@@ -16,7 +16,7 @@ spam_sign <- c(
 #' * **Standard-deviation rule** (without `weights` and `known`): a metric of a worker is suspicious
 #'   if it is more than `sd` standard deviations from the mean over workers, in the direction of
 #'   high disagreement, low quality or many annotations. The score is the number of suspicious
-#'   metrics minus `votes` plus 0.5. A larger `sd` is stricter: fewer workers are flagged. In
+#'   metrics minus `votes` plus 0.5. With a larger `sd`, fewer workers are flagged. In
 #'   simulated crowds of 30 workers without spammers, the default `sd = 1` flagged 15% of the
 #'   workers, and `sd = 2` flagged 2%. If there are many spammers, they change the mean and the
 #'   standard deviation, so that the rule finds fewer of them. If ten of the 30 workers were

@@ -22,9 +22,9 @@
 #'   `probability`, `clarity`, `ambiguity` and `similar_to` are as in table `"annotations"`.
 #'
 #' @param x A [crowdtruth()] result.
-#' @param ... For `as.data.frame()`, passed on to `tidy()`; otherwise not used.
+#' @param ... Arguments of `tidy()` for the table `"kinds"`. Otherwise not used.
 #' @return `as.matrix()`: a matrix of the scores, units x annotations, numbers in \[0, 1\]. It is
-#'   `NA` for a unit without labels (in version 2.0 without judgements).
+#'   `NA` for a unit without labels (version 2014) or without judgements (version 2.0).
 #'
 #'   `glance(x)`: a tibble with one row:
 #'   * `version`, the version of the metrics; `units`, `workers`, `annotations`, `judgements` and
@@ -45,6 +45,10 @@
 #' tidy(x, "labels")
 #' # Scores of the first three units
 #' as.matrix(x)[1:3, ]
+#' @usage
+#' # tidy(x, what = "workers")
+#' # tidy(x, "kinds", frequent = 0.5, clear = 0.6, similar = 0.6, other = NULL)
+#' # glance(x)
 #' @name tidy.crowdtruth
 NULL
 

@@ -1,7 +1,7 @@
 # Fits of user-defined families of models, see rater_family().
 
-# Fits a user-defined model by maximum likelihood. `checked`: see check_fit_arguments(). Field
-# `base` of `fit$known` describes the design matrix of the base rates: names of columns, and the
+# Fits a user-defined model by maximum likelihood. `checked`: see check_fit_arguments(). In the
+# result, `known$base` describes the design matrix of the base rates: names of columns, and the
 # means and scales by which the columns were standardised.
 fit_model.family_model <- function(model, checked, start) { # nolint: object_name.
   x <- checked$x

@@ -232,7 +232,7 @@ tidy_margins <- function(x, cluster = NULL, conf_level = 0.95) {
 # hypothesis is that the rater's errors differ between groups of cases, which are defined by the
 # covariate.
 tidy_differential_errors <- function(x) {
-  if (!is.null(x$differential)) return(x$differential)
+  if (!is.null(x$differential_errors)) return(x$differential_errors)
   tests <- as_tibble(expand.grid(rater = x$x$raters, term = names(pattern_covariates(x$x)),
     stringsAsFactors = FALSE))
   is_impossible <- c(
@@ -299,8 +299,9 @@ likelihood_ratio_of_groups <- function(fit, j, term) {
 add_differential_test <- function(fit) {
   n_steps <- as.double(n_patterns(fit$x)) * n_raters(fit$x) * length(fit$theta)^2
   if (!is_regression(fit) || n_steps > 1e8) return(fit)
-  fit$differential <- tidy_differential_errors(fit)
-  biased_raters <- unique(fit$differential$rater[which(fit$differential$p.adjusted < 0.05)])
+  fit$differential_errors <- tidy_differential_errors(fit)
+  significant_rows <- which(fit$differential_errors$p.adjusted < 0.05)
+  biased_raters <- unique(fit$differential_errors$rater[significant_rows])
   warn_if(biased_raters, "differential",
     "The errors of {cli::qty(length(biased_raters))}rater{?s} {.val {biased_raters}} seem
       to depend on the covariates of {.code {formula_text(fit$model)}}.",

@@ -32,7 +32,7 @@ schema_of.rater_fit <- function(x) { # nolint: object_name.
          rater_model(\"rater\", errors = \"ordinal\")",
       if (inherits(x, c("k_fit", "latent_fit", "family_fit"))) assumption_sentences(x),
       if (is_regression(x)) {
-        p_values <- na.omit(x$differential$p.adjusted)
+        p_values <- na.omit(x$differential_errors$p.adjusted)
         sprintf("Assumed: raters' errors do not depend on %s (non-differential errors; %s)",
           toString(all.vars(x$model$base_rates)),
           if (is_empty(p_values)) "not tested" else if (min(p_values) > 0.1)
@@ -337,8 +337,7 @@ is_probability_term <- function(terms, fit) {
 #'
 #' @section Statistics of the fit: `glance()` returns a tibble with one row.
 #' * `agreement`: share of pairs of ratings (one case, two raters) in which both ratings are equal.
-#' * `kappa`: Fleiss' kappa. `chance_kappa`: kappa for a chance agreement of 1 / number of
-#'   categories.
+#'   `kappa`: Fleiss' kappa. `chance_kappa`: kappa for a chance agreement of 1 / n categories.
 #' * `rater_accuracy`: mean accuracy of raters.
 #' * `cases`, `raters`, `ratings`, `categories`: numbers of these. `patterns`: number of different
 #'   combinations of ratings, answers of systems, known truth and covariates of the model.
@@ -367,8 +366,9 @@ is_probability_term <- function(terms, fit) {
 #' fit <- fit_raters(ratings(fleiss1971, case = case, counts = depression:other))
 #' # Estimates with 90% intervals
 #' tidy(fit)
-#' # Agreement, accuracy and numbers of the fit
 #' glance(fit)
+#' @usage
+#' # tidy(x, conf_level = 0.9), glance(x), tidy(x, "covariances", conf_level = 0.9)
 #' @name tidy.rater_fit
 NULL
 

@@ -249,8 +249,8 @@ measure_tests.rater_fit <- function(fit, rates, both, conf_level, group) {
   base_rates <- if (is.null(group)) fit$base_rates else drop(rates_of_cases(fit, group))
   p_answered <- fit$answered
   if (length(both) > 0L && !is.null(p_answered)) {
-    both_answered <- p_answered[both[[1L]], ] * p_answered[both[[2L]], ]
-    p_answered <- rbind(p_answered, both_answered, both_answered)
+    p_both_answered <- p_answered[both[[1L]], ] * p_answered[both[[2L]], ]
+    p_answered <- rbind(p_answered, p_both_answered, p_both_answered)
   }
   joint_probability <- if (length(both) > 0L && fit$model$difficulty == "strata") {
     predict_parameters(fit, fit$theta, both = both)$joint
@@ -311,8 +311,8 @@ find_prior_dominated_raters <- function(fit) {
 
 # Returns TRUE for rows of confusion matrices that depend mostly on the prior, a logical matrix
 # (raters x true categories). In fits by likelihood, all rows of a rater are TRUE if its accuracy
-# depends mostly on the prior. With a pooled prior, a row is also TRUE if the rater's expected number
-# of ratings of cases of its true category is below the weight of the prior of the row.
+# depends mostly on the prior. With a pooled prior, a row is also TRUE if the rater rated few cases of
+# its category: if their expected number is below the weight of the prior of the row.
 find_prior_dominated_rows <- function(fit) {
   ratings <- fit$x
   row_ratings <- outer(ratings_of_raters(ratings), fit$base_rates)

@@ -91,11 +91,13 @@ default_widen <- 1.25 # Relative increase of the prior variance, with very many 
 # squared standard error of the estimate from gold cases. With this factor, nominal 90% intervals
 # have a coverage of at least .85 for any bias of the prior, if there are many cases. A smaller
 # factor would not be sufficient. Derivation: a precise but wrong prior moves an interval towards
-# the prior. The move is the share s = 1 / (1 + factor) of the distance between them. The interval
-# is sqrt(1 - s) times as wide as the interval without a prior. If gold cases just fail to
-# contradict the prior, one limit misses the truth with probability .10, and the other with
-# probability .05. The share s therefore solves
+# the prior, by the share s = 1 / (1 + factor) of the distance between them, and makes it
+# sqrt(1 - s) times as wide. We assume that gold cases contradict the prior if this distance is
+# more than qnorm(.95) standard errors. At this distance, one limit misses the truth if the error
+# of gold cases, in standard errors, exceeds the left side of
 #   qnorm(.95) (sqrt(1 - s) - s) = qnorm(.90).
+# The share s solves this equation, so that the probability is .10. The other limit misses the
+# truth with probability .05 at most, as without a prior.
 gold_widen_factor <- 5.9
 # Smallest number of gold cases that plan_gold() recommends if an interval uses ratings. The flat
 # part of the prior from ratings then has most of the weight, so that gold cases can contradict the

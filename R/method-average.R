@@ -92,9 +92,9 @@ base_rate_ranges <- function(x, leaders = leading_categories(x)) {
   na_real(core_base_rate_ranges(x$patterns, pattern_weights(x), leaders))
 }
 
-# Returns the range of accuracies from which hidden errors are computed, a number per system. If the
-# agreement of raters may be chance, all base rates are possible, and the number is 1. `range`:
-# result of base_rate_ranges().
+# Returns, for each system, the width of the range of its accuracy over all possible base rates.
+# `range` is this width by base_rate_ranges(). If the agreement of raters may be chance, all base
+# rates are possible, and the width is 1.
 range_for_error <- function(x, range) {
   if (any(leading_categories(x)$chance)) pmax(range, 1) else range
 }

@@ -219,11 +219,12 @@ add_standard_errors <- function(rows, largest_slope, ranges) {
   range_width <- widths(ranges)
   cases <- rows$cases <- rows$n * range_width / largest_slope
   unit_values <- clip01(to_unit(rows$estimate, ranges))
-  needs_least_error <- is.finite(cases) & (rows$sampling < 1e-8 * range_width |
+  needs_least_standard_error <- is.finite(cases) & (rows$sampling < 1e-8 * range_width |
     cases < min_cases_of_share | pmin(unit_values, 1 - unit_values) * cases < 0.5)
-  least_error <- range_width * sqrt(bernoulli_variance(add_half_cases(unit_values, cases)) / cases)
-  rows$sampling <-
-    ifelse(needs_least_error %in% TRUE, pmax(least_error, rows$sampling), rows$sampling)
+  least_standard_error <-
+    range_width * sqrt(bernoulli_variance(add_half_cases(unit_values, cases)) / cases)
+  rows$sampling <- ifelse(needs_least_standard_error %in% TRUE,
+    pmax(least_standard_error, rows$sampling), rows$sampling)
   rows$hidden <- pmin(rows$hidden, range_width / 2)
   rows$std.error <- pmin(sqrt(rows$sampling^2 + rows$hidden^2), range_width / 2)
   rows

@@ -37,15 +37,15 @@ metrics_to_print <- function(table) {
   table <- table[order(!is.na(table$category)), ]
   system_labels <- system_titles(table)
   category_labels <- table$category
-  is_by_system <- n_distinct(system_labels) > max_system_columns
-  is_shown <- !is_by_system | is.na(category_labels) | !anyNA(category_labels) |
+  has_row_per_system <- n_distinct(system_labels) > max_system_columns
+  is_shown <- !has_row_per_system | is.na(category_labels) | !anyNA(category_labels) |
     n_distinct(category_labels) < 3L
   cell_words <- if (prints_intervals(table)) format_estimates(table) else
     format_decimals(table$estimate)
   system_heading <- paste(c(part_columns_of(table), "system"), collapse = " ")
   cell_labels <-
     setNames(list(metric_labels(table), system_labels), c("metric", system_heading))
-  if (is_by_system) cell_labels <- rev(cell_labels)
+  if (has_row_per_system) cell_labels <- rev(cell_labels)
   cell_labels <- lapply(cell_labels, function(x) factor_in_order(x[is_shown]))
   view_of_matrix(tapply(cell_words[is_shown], cell_labels, identity), names(cell_labels)[[1L]],
     most = 45L)

@@ -67,6 +67,12 @@
 #' tidy(plan)
 #' tidy(plan, "costs")
 #' head(augment(plan))
+#' @usage
+#' # tidy(x)
+#' # tidy(x, "curve")
+#' # tidy(x, "costs")
+#' # tidy(x, "labelled")
+#' # glance(x)
 #' @name tidy.gold_plan
 #' @export
 augment.gold_plan <- function(x, ...) {

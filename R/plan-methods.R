@@ -48,6 +48,10 @@
 #' glance(plan)
 #' # Fewer cases are needed for a larger half-width
 #' update(plan, half_width = 0.15)
+#' @usage
+#' # tidy(x)
+#' # tidy(x, "curve")
+#' # glance(x)
 #' @name tidy.case_plan
 #' @export
 update.case_plan <- function(object, ...) {

@@ -14,15 +14,15 @@ simulate_plans <- function(settings, seed) {
       panels_by_size[[size_name]] <-
         panels_by_size[[size_name]] %||% simulate_panels(settings, design, n, seed)
     }
-    answer_row <- if (is.null(settings$cases)) search_n_cases(panels_at, settings) else
+    result_row <- if (is.null(settings$cases)) search_n_cases(panels_at, settings) else
       plan_row(panels_at(settings$cases), settings)
     # For plots, also simulates panels with smaller and larger numbers of cases than the result.
-    centre_cases <- if (is.na(answer_row$cases)) settings$max_cases / 4 else answer_row$cases
+    centre_cases <- if (is.na(result_row$cases)) settings$max_cases / 4 else result_row$cases
     lapply(unique(clamp(round(centre_cases * c(0.25, 0.5, 2)), 2, settings$max_cases)), panels_at)
     simulated_sizes <- sort(as.numeric(ls(panels_by_size)))
     curve_rows <- stack_rows(lapply(simulated_sizes, panels_at), summarise_panels, settings)
     list(
-      answer = data.frame(raters = raters, answer_row),
+      answer = data.frame(raters = raters, result_row),
       curve = data.frame(raters = raters, cases = simulated_sizes, curve_rows, runs = settings$runs)
     )
   }, settings$designs, settings$raters)

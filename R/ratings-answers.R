@@ -27,7 +27,7 @@ record_abstentions <- function(input, options) {
   if (!is.null(system_table)) input$system_table$silent <- code_abstentions(system_table$prediction)
   used_labels <- list_labels(c(input$columns, input$systems, system_table["prediction"]))
   # Several variables of a codebook may share one argument `abstain`, marked by the attribute
-  # "shared". For these, rate_variables() checks that at least one variable uses its labels.
+  # "shared". For these, ratings_of_variables() checks that at least one variable uses its labels.
   check_abstain_used(
     isTRUE(attr(options$abstain, "shared")) || any(is_abstention(used_labels)),
     options$abstain, used_labels

@@ -32,7 +32,7 @@ match_categories <- function(labels, categories, input) {
 }
 
 # Returns R code that creates a vector of strings with its names, such as `c(yes = "Yes")`.
-code_vector <- function(x) {
+format_as_code <- function(x) {
   elements <-
     paste0(ifelse(have_name(x), paste(dQuote(names2(x), FALSE), "= "), ""), dQuote(x, FALSE))
   if (length(x) == 1L && !have_name(x)) elements else paste0("c(", toString(elements), ")")
@@ -55,7 +55,7 @@ correction_hints <- function(begin, labels, categories, input) {
     if (any(is_cleanable))
       "{.code clean_labels = TRUE} merges labels that differ only in capitals and blanks.",
     if (length(positions_to_recode) > 0L) escape_braces(begin, ", give `categories = ",
-      code_vector(c(input$given_categories, setNames(labels, category)[positions_to_recode])),
+      format_as_code(c(input$given_categories, setNames(labels, category)[positions_to_recode])),
       "`."),
     if (anyNA(category)) missing_label_hint(labels[is.na(category)], input)
   )
@@ -64,9 +64,9 @@ correction_hints <- function(begin, labels, categories, input) {
 # Returns a hint for labels that may be missing ratings or abstentions.
 missing_label_hint <- function(labels, input) {
   escape_braces("If ", paste(dQuote(labels, FALSE), collapse = " or "),
-    " means a missing rating, give `na = ", code_vector(c(input$na, labels)),
+    " means a missing rating, give `na = ", format_as_code(c(input$na, labels)),
     "`. If it is a reply such as \"cannot tell\", give `abstain = ",
-    code_vector(c(input$abstain, labels)), "`.")
+    format_as_code(c(input$abstain, labels)), "`.")
 }
 
 # Raises an error for the first label that is not in `categories`. The hints of the error are about

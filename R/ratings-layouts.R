@@ -343,7 +343,7 @@ variables_of_columns <- function(data, columns, repeats) {
 # Some arguments may be lists with the variables as names. ratings() is then called, for each
 # variable, with its element of the list. If `abstain` is a vector, it is used for all variables.
 # The function fails if no rating of any variable is one of the labels in this vector.
-rate_variables <- function(variables, options, columns, call, env = parent.frame(2L)) {
+ratings_of_variables <- function(variables, options, columns, call, env = parent.frame(2L)) {
   quosures_of_lists <- Filter(function(quo) quo_is_call(quo, "list"),
     columns[c("systems", "truth", names(rating_roles))])
   arguments_by_variable <- c(

@@ -193,7 +193,7 @@ ratings <- function(data, ..., raters = NULL, systems = NULL, case = NULL, rater
   abort_argument_if(!is.null(na) && !is.atomic(na), "na", "must be a vector of labels.", not = na)
   check_text(na, "na")
   variables <- variables_of_columns(data, columns, repeats)
-  if (!is_empty(variables)) return(rate_variables(variables, options, columns, match.call()))
+  if (!is_empty(variables)) return(ratings_of_variables(variables, options, columns, match.call()))
   if (!is.null(ordered)) check_flag(ordered, "ordered")
   abort_argument_if(!is.null(abstain) && (!is.atomic(abstain) || is_empty(abstain)), "abstain",
     "must be labels, or {.code NA} for empty cells.", not = abstain)

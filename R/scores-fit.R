@@ -200,8 +200,8 @@ new_bin_interpolator <- function(codes, weight, rater_count) {
       is_neighbour <- bin_group[replace(bin, bin < 1L, NA)] == bin_group[code]
       neighbour_bin <- ifelse(is_neighbour %in% TRUE, bin, neighbour_bin)
     }
-    # `share` is the distance of the score from the middle of its bin, divided by the distance
-    # between the middles of both bins. Beyond the middle of an outermost bin, it is negative, so
+    # `share` is the position of the score between the middle of its bin (0) and the middle of the
+    # neighbouring bin (1). It is negative in the outer half of the first and the last bin, where
     # the line is extrapolated.
     distance <- bin_middles[neighbour_bin] - bin_middles[code]
     share <- ifelse(distance == 0, 0, (position - bin_middles[code]) / distance)

@@ -65,6 +65,10 @@
 #' as.matrix(errors)
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
 #' plot(errors)
+#' @usage
+#' # tidy(x)
+#' # tidy(x, "raters")
+#' # glance(x)
 #' @name tidy.shared_errors
 NULL
 

@@ -235,12 +235,12 @@ interpreted_results <- function(block, estimators, seed, seeds) {
   panels <- lapply(block$first + seq_along(seeds) - 1L, function(run) {
     tryCatch(draw_panel_of_run(block, seed, run), error = identity)
   })
-  system_order <- order(rep(seq_along(systems), length(seeds)))
+  rows_by_system <- order(rep(seq_along(systems), length(seeds)))
   list(
     results = lapply(estimators, function(estimator) {
       results_by_run <-
         Map(function(x, seed) apply_estimator(estimator, x, systems, seed), panels, seeds)
-      lapply(stack_tables(results_by_run), `[`, system_order)
+      lapply(stack_tables(results_by_run), `[`, rows_by_system)
     }),
     # Matrices in the form of the results of the core, with a row per run. They have a column per
     # system, or a single column for the agreement of raters.

@@ -50,6 +50,9 @@
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
 #' # The probabilities of all cases
 #' plot(truth)
+#' @usage
+#' # tidy(x)
+#' # tidy(x, "categories")
 #' @name tidy.ground_truth
 NULL
 

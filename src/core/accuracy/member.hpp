@@ -127,9 +127,9 @@ class Member {
 // The models that are averaged (members). A member comes after the members that it needs.
 using Family = std::vector<std::unique_ptr<Member>>;
 
-// Makes all members for these rows. Leaves out members with separate error rates if there are only
-// two categories or too many raters. `ordered`: the categories have an order, so errors may depend
-// on the distance between categories.
+// Makes the models that are averaged for these rows. A model with a separate probability for
+// each wrong answer is left out if there are only two categories or too many raters. `ordered`: the
+// categories have an order, so probabilities of errors may depend on the distance from the truth.
 Family make_family(const LatentRows& rows, bool ordered);
 
 }  // namespace fallible

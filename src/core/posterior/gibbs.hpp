@@ -27,8 +27,8 @@ struct PosteriorRows : RatedRows {
 
 // Makes rows from patterns. `truth`: known category of each pattern (from 1; below 1 if unknown),
 // or empty. `population`: population of each pattern (from 0), or empty. `joined`: true if systems
-// are judges, numbered after the raters; otherwise their answers are stored separately. The order
-// of the rows does not depend on the order of cases.
+// are treated like raters; they are then numbered after the raters. Otherwise their answers are
+// stored separately. The order of the rows does not depend on the order of cases.
 PosteriorRows posterior_rows(const PatternView& patterns, const std::vector<double>& weight,
                              const std::vector<int>& truth, const std::vector<int>& population,
                              bool joined);
