@@ -311,8 +311,8 @@ find_prior_dominated_raters <- function(fit) {
 
 # Returns TRUE for rows of confusion matrices that depend mostly on the prior, a logical matrix
 # (raters x true categories). In fits by likelihood, all rows of a rater are TRUE if its accuracy
-# depends mostly on the prior. With a pooled prior, a row is also TRUE if the rater rated few cases of
-# its category: if their expected number is below the weight of the prior of the row.
+# depends mostly on the prior. With a pooled prior, a row is also TRUE if the rater rated few cases
+# of its category: if their expected number is below the weight of the prior of the row.
 find_prior_dominated_rows <- function(fit) {
   ratings <- fit$x
   row_ratings <- outer(ratings_of_raters(ratings), fit$base_rates)
