@@ -29,8 +29,7 @@
 #'   argument `weights`, it is called with the original ratings and the number of times that each
 #'   case was drawn.
 #'
-#' On 36 groups of public data sets in which people rated, the mean absolute error of `"average"`
-#' was .053.
+#' `vignette("which-method")` compares the errors of these methods in public data sets.
 #'
 #' @section Shared errors of systems and raters:
 #' A system and the raters share errors (*correlated errors*) if they are wrong on the same cases

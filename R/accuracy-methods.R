@@ -53,7 +53,7 @@
 format.accuracy_estimate <- function(x, digits = 0L, ...) {
   digits <- check_digits(digits)
   lines <- estimate_words(x$table, x$options$conf_level, function(p) {
-    paste0(format_decimals(100 * p, digits), "%")
+    if (digits == 0) whole_percent(p) else paste0(format_decimals(100 * p, digits), "%")
   })
   if (length(lines) > 1L) setNames(lines, x$table$system) else lines
 }
@@ -337,13 +337,14 @@ cases_words <- function(n) map_chr(n, count_noun, "case")
 
 basis_words <- function(estimate, n) paste("On", cases_words(n), judges_words(estimate))
 
-# Describes the raters and the known truth of an estimate, such as "judged by 3 raters without known
-# truth".
+# Describes the raters and the known truth of an estimate, such as "with ratings by 3 raters and
+# without known truth".
 judges_words <- function(estimate) {
   x <- estimate$fit$x
-  paste("judged by", if (is_one_rater(x)) x$raters else count_noun(n_raters(x), "rater",
-    if (panel_kind(estimate) == "machines") machine_kind_words(estimate) else "raters"),
-    truth_words(estimate))
+  raters <- if (is_one_rater(x)) paste("judged by", x$raters) else
+    paste("with ratings by", count_noun(n_raters(x), "rater",
+      if (panel_kind(estimate) == "machines") machine_kind_words(estimate) else "raters"), "and")
+  paste(raters, truth_words(estimate))
 }
 
 # Number of cases with known truth: the gold cases of the estimate, or the known truths given to its

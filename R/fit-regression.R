@@ -49,7 +49,8 @@
 #' the score of the case (the derivative of its log likelihood). With `cluster`, influences are
 #' summed within clusters, `n` is the number of clusters, and intervals use the t distribution with
 #' `n - 1` degrees of freedom. With a survey design (`design` of [fit_raters()]), the covariance is
-#' computed by `survey::svyrecvar()`.
+#' computed by `survey::svyrecvar()`. Without `what`, `confint(fit)` returns intervals of all
+#' parameters, whose standard errors assume that the model is right.
 #'
 #' @section Errors that depend on covariates: If raters' errors depend on covariates, for example
 #' because coders are more lenient in one group, the coefficients are biased. [fit_raters()]

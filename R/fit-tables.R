@@ -144,7 +144,10 @@ likelihood_lines.rater_fit <- function(fit) {
       "A prior with the weight of %.0f ratings shrinks accuracies towards their mean; %s",
       prior_size, "prior = \"none\" of rater_model() leaves it out"
     ),
-    words_with_labels("Raters with fewer ratings (mostly prior):", find_prior_dominated_raters(fit))
+    words_with_labels(
+      "Raters with fewer ratings (mostly prior):", find_prior_dominated_raters(fit)),
+    words_with_labels("Not determined by the ratings:",
+      intersect(names(which(is.na(coefficients))), c("dispersion", "difficulty")))
   )
 }
 
@@ -331,9 +334,8 @@ is_probability_term <- function(terms, fit) {
 #' If the model has `dependence = "pairs"` (see [rater_model()]), `tidy(x, "covariances",
 #' conf_level = )` returns a row per dependent pair and true category, with columns `rater1`,
 #' `rater2`, `truth`, `estimate`, `std.error`, `conf.low` and `conf.high`. The estimate is the
-#' covariance of correct ratings, `pair[a,b,k] * (min(p, q) - p * q)`, from 0 to 0.25. Here `p` and
-#' `q` are the probabilities that the raters correctly rate a case of category k. With two
-#' categories, the two rows of a pair are the covariances in negative and in positive cases.
+#' covariance of correct ratings, `pair[a,b,k] * (min(p, q) - p * q)`, from 0 to 0.25. `p` and `q`
+#' are the probabilities that the raters correctly rate a case of category k.
 #'
 #' @section Statistics of the fit: `glance()` returns a tibble with one row.
 #' * `agreement`: share of pairs of ratings (one case, two raters) in which both ratings are equal.
@@ -344,8 +346,8 @@ is_probability_term <- function(terms, fit) {
 #' * `nobs`: number of cases with a rating.
 #' * `logLik`, `AIC`, `BIC`: `NA` for fits that do not maximise a likelihood. `AIC` and `BIC` are
 #'   also `NA` for pooled priors. With weak priors, the default of many models, the fit maximises
-#'   the posterior density, and `logLik` is not the maximum of the likelihood. To compare models,
-#'   use `prior = "none"`. To compare Bayesian fits, use `loo::loo()`.
+#'   the posterior density. To compare models, use `prior = "none"`, or for Bayesian fits
+#'   `loo::loo()`.
 #' * `c`, `tau`, `ups`, `a`: only for pooled priors, see *Pooled matrices* in [rater_model()].
 #' * `abstain`, `answers_logLik`, `answer_c`, `answer_spread`: only for pooled priors and ratings
 #'   with abstentions. `abstain` is the argument of [rater_model()], and `answers_logLik` is the log
@@ -362,9 +364,7 @@ is_probability_term <- function(terms, fit) {
 #'   the sections of this page.
 #' @family models of raters
 #' @examples
-#' # Counts of ratings by six psychiatrists per case
 #' fit <- fit_raters(ratings(fleiss1971, case = case, counts = depression:other))
-#' # Estimates with 90% intervals
 #' tidy(fit)
 #' glance(fit)
 #' @usage

@@ -212,7 +212,7 @@ hidden_error_words <- function(x, has_scores = FALSE) {
     " and the error of machines as raters of other data"
   } else if (max(0, hidden_error(x), na.rm = TRUE) == 0) {
     if (has_scores) " and, for metrics of scores, an allowance for shared errors" else
-      " only (no sign of shared errors)"
+      " only (no sign of shared errors; only gold cases could rule them out)"
   } else {
     " and an allowance for shared errors"
   }

@@ -162,7 +162,8 @@ check_values <- function(x, are_valid, column, topic, message, ..., rows = seq_a
   rows <- rows[bad_positions]
   abort_fallible(topic, message,
     x = c("Row {rows[[1L]]} of column {.val {column}} holds {.val {value}}.",
-      if (length(rows) > 1L) "In total, {length(rows)} rows have values that cannot be used."),
+      if (length(rows) > 1L)
+        "In total, {length(rows)} rows of this column have values that cannot be used."),
     ..., row = rows, column = column, found = value,
     .envir = env(parent.frame(), rows = rows, column = column, value = value))
 }
@@ -274,8 +275,9 @@ check_repeats <- function(x, input = NULL) {
         {.code case = c(..., {toString(possible_keys)})}.",
         "If the rows are repeats, give {.arg repeats}.")
       else "If these are independent repeats, give {.code repeats = \"ratings\"}; if they are
-        runs of one model, {.code repeats = \"reruns\"}; if they are one answer with several labels,
-        {.code repeats = \"labels\"}."), case = case, rater = rater)
+        runs of one model, or a person answered again by mistake, {.code repeats = \"reruns\"}; if
+        they are one answer with several labels, {.code repeats = \"labels\"}."),
+    case = case, rater = rater)
 }
 
 # Returns the names of columns that may identify cases together with `case`. These columns have all

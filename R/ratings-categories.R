@@ -267,9 +267,9 @@ warn_labels <- function(labels, input) {
   suspected_codes <- setdiff(missing_codes(labels), names(input$given_categories))
   warn_about(suspected_codes,
     "Some categories look like codes for missing ratings: {.val {suspects}}.",
-    c("They count as categories. If they are categories, name all in {.arg categories}, which ends
-        this warning.",
-      if (all(input$na %in% default_na())) missing_label_hint(suspected_codes, input)))
+    c("They are treated as categories. If this is right, list all categories in {.arg categories},
+        which ends this warning.",
+      missing_label_hint(suspected_codes, input)))
   n_rows <- if (is.null(input$times)) input$rows else sum(input$times)
   has_many_labels <- length(labels) > 20L && length(labels) > n_rows / 2
   warn_about(if (has_many_labels) c(length(labels), n_rows),

@@ -34,7 +34,7 @@
 #' ratings.
 #'
 #' Labels in `na` also become missing ratings. A warning of class `fallible_warning_missing` lists
-#' these labels. If you give `na`, the list is shown as a message instead of a warning.
+#' these labels, except `"NA"`. If you give `na`, the list is a message instead of a warning.
 #'
 #' Known answers in files of Appen and Toloka become the `truth` of the cases; `truth = NULL`
 #' ignores the known answers.

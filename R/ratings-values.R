@@ -185,7 +185,9 @@ check_covariate <- function(column, name, rows = seq_along(column)) {
     x = "Column {.val {name}} is {describe(column)}.", arg = "covariates")
   check_values(column, if (is.numeric(column)) is.finite(column) else !is.na(column), name,
     "missing", "Covariates must be known for every case.",
-    i = "Leave these cases out, or use a string such as \"unknown\" as a separate value.",
+    i = paste("Leave these cases out, or", if (is.numeric(column))
+      "replace the numbers by a few groups, one of which is for missing values." else
+      "use a string such as \"unknown\" as a separate value."),
     rows = rows)
 }
 

@@ -37,8 +37,8 @@
 #'   with the names of `x`.
 #' @param gold_sample How the cases of `known_truth` were chosen: `"random"`, `"given"` (by hand),
 #'   or the probability with which each case was chosen, as in [gold_cases()]. `NULL`, the default,
-#'   is treated as `"given"`, with a warning. Cases chosen by hand do not represent all cases.
-#'   Accuracy is therefore not measured on them.
+#'   uses column `probability` of `known_truth`; without it, cases are treated as `"given"`, with a
+#'   warning. Cases chosen by hand do not represent all cases, so accuracy is not measured on them.
 #' @param rater_kind Kind of raters, which affects the intervals: `"expert"`, `"crowd"`, `"model"`
 #'   (language models) or `"tool"` (other programs) for all raters, or a vector of kinds named by
 #'   rater. `NULL`, the default, uses the kinds in `x`.

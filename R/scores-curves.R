@@ -11,7 +11,8 @@
 #' systems with scores), and `category`, the name of one category. Columns `std.error`, `conf.low`
 #' and `conf.high` are standard errors and intervals from a bootstrap of cases. They contain
 #' sampling error only, even if the intervals of `x` allow for shared errors. They are `NA` if `x`
-#' was computed with `interval = "none"`. Column `n` is the number of cases, and `reason` is the
+#' was computed with `interval = "none"`. Gold cases do not correct these tables, unlike the results
+#' of [estimate_metrics()]. Column `n` is the number of cases, and `reason` is the
 #' reason why a value is `NA`.
 #'
 #' @section ROC curve:

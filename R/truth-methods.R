@@ -222,7 +222,8 @@ label_notes <- function(label_summary, label_properties) {
     if (isTRUE(label_properties$unrated > 0L)) paste0(
       count_noun(label_properties$unrated, "case"), " without ratings",
       if (!is_empty(label_properties$constant)) " by the other raters",
-      ": the labels are guesses from base rates"
+      if (label_properties$votes == 1) ": all categories have the same probability" else
+        ": the labels are guesses from base rates"
     ),
     if (isTRUE(label_properties$by_replies)) abstention_only_text else
       if (isFALSE(label_properties$by_answers_only))
@@ -235,7 +236,7 @@ label_assumption_text <- function(label_properties) {
   if (label_properties$votes == 1) {
     "Labels are smoothed shares of votes, without a model of raters"
   } else if (label_properties$rho == 0 && label_properties$votes == 0) {
-    sprintf("Assumed: raters err %s; if not, labels are less certain than shown",
+    sprintf("Assumed: raters err %s; if not, labels are more or less certain than shown",
       label_properties$errors %||% "independently")
   } else if (label_properties$rho != typical_rho || label_properties$votes != 0.5) {
     "How often labels with these `votes` and `rho` are right was not measured in public data"

@@ -108,6 +108,7 @@ test_that("perfect agreement is a limit without errors", {
     expect_true(all(is.na(tidy(fit)$std.error)), info = info)
     if (fit$model$errors == "distance" && fit$method == "pairs") {
       expect_identical(coef(fit)[["dispersion"]], NA_real_)
+      expect_output(print(fit), "Not determined by the ratings: dispersion")
     }
     expect_identical(as.integer(predict(fit)$category), true_category)
   })

@@ -240,6 +240,14 @@ test_that("a label that `categories` with names declares is no code for a missin
   expect_no_warning(read(categories = c(pos = "pos", indeterminate = "indeterminate")))
 })
 
+test_that("a code that the user's `na` lacks gets a hint with the whole argument", {
+  data <- data.frame(a = c("pos", "neg", "n/a", "blurred"), b = c("pos", "neg", "neg", "pos"))
+  expect_warning(
+    suppressMessages(ratings(data, raters = a:b, na = "blurred", rater_kind = "expert")),
+    "give `na = c(\"blurred\", \"n/a\")`", fixed = TRUE, class = "fallible_warning_labels"
+  )
+})
+
 test_that("clean_labels removes blanks at the ends of names of cases and raters", {
   long <- data.frame(
     id = c("p1", "p1 ", "p2", "p2"), who = c("Ben ", "ann", "Ben", "ann"), label = c("x", "y")

@@ -31,8 +31,10 @@ test_that("sentences have number, interval and range, and unknown is unknown", {
   said <- may_say(estimate)
   expect_identical(said$system[said$may], c("a", "b"))
   expect_true(grepl(format(estimate)[["a"]], said$sentence[[1L]], fixed = TRUE))
-  expect_match(said$sentence[[1L]], "On 80 cases judged by 3 raters .* between \\d+% and \\d+%")
+  expect_match(said$sentence[[1L]], "On 80 cases with ratings by 3 raters .* between \\d+% and \\d+%")
   expect_match(said$sentence[!said$may][[1L]], "^a is \\d+% accurate")
+  estimate$table$conf.high[[1L]] <- 0.996
+  expect_match(format(estimate)[["a"]], "to 99.6%", fixed = TRUE)
   nothing <- quiet(estimate_accuracy(
     ratings(cbind(a = c("x", "y"), b = c("y", "x"), s = "x"), raters = 1:2, systems = "s")
   ))
@@ -76,7 +78,7 @@ test_that("of systems compared the difference is told, and what it does not show
   sure <- compare_systems(quiet(estimate_accuracy(panel_of_two(2000), common = "none")))
   said <- may_say(sure)
   expect_match(said$sentence[[1]], paste(
-    "cases judged by 3 raters without known truth, a is estimated to be more accurate than b by",
+    "cases with ratings by 3 raters and without known truth, a is estimated to be more accurate than b by",
     "\\d+ percentage points \\(90% interval"
   ))
   expect_match(said$sentence[said$may], "cannot show how many errors the systems share with")

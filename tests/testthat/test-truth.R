@@ -200,6 +200,16 @@ test_that("print counts tied labels and says that the first category is taken", 
   expect_no_match(capture.output(print(ground_truth(x[3, ], votes = 1))), "Ties")
 })
 
+test_that("print says what the labels of cases without ratings are", {
+  data <- data.frame(a = rep(c("n", "y"), 20), b = rep(c("n", "y", "y", "y"), 10), s = "n")
+  data[1:2, c("a", "b")] <- NA
+  unrated <- quiet(ratings(data, raters = a:b, systems = s))
+  labels <- ground_truth(unrated, votes = 1)
+  expect_identical(as.vector(as.matrix(labels[1, -1])), c(0.5, 0.5))
+  expect_output(print(labels), "2 cases without ratings: all categories have the same probability")
+  expect_output(print(quiet(ground_truth(unrated))), "the labels are guesses from base rates")
+})
+
 test_that("calibration() of ratings or scores names the functions that compute its input", {
   x <- ratings(lehner2015, raters = rater1:rater4, case = case)
   for (call in expression(calibration(x), calibration(x, scores = "s"))) {
