@@ -136,7 +136,8 @@ find_lookalikes <- function(labels) {
     "ABEKMHOPCTXIJSaeopcyxijsABEZHIKMNOPTYXov",
     gsub("[\u200b\u200c\u200d\u2060\ufeff\u00ad]", "", standard_form)
   ))
-  numeric_value <- suppressWarnings(as.numeric(standard_form))
+  with_point <- sub("^(-?[0-9]+),([0-9]{1,2})$", "\\1.\\2", standard_form)
+  numeric_value <- suppressWarnings(as.numeric(with_point))
   standard_form <- ifelse(is.na(numeric_value), standard_form, as_label(numeric_value))
   plain_labels <- plain_label(labels)
   Filter(function(label) {
@@ -157,21 +158,27 @@ missing_codes <- function(labels) {
   ]
 }
 
-# Returns the labels among 9, 99, 999, -9, -99 and -999 that are probably codes for missing ratings.
-# They are probably codes in two situations:
-# * All other labels are words. An exception is 9, which may then be a category.
-# * All other labels are consecutive whole numbers, and the code is not the next number above or
-#   below them.
+# Numbers that codebooks use for missing ratings, also with a minus sign.
+usual_number_codes <- c(8, 9, 77, 88, 97, 98, 99, 777, 888, 997, 998, 999)
+
+# Returns the labels that are probably codes for missing ratings, such as "99". They are numbers in
+# `usual_number_codes`, in one of two situations:
+# * All other labels are words. Then 8 and 9 are not codes, because they may be categories.
+# * More than half of the other numbers are a scale: consecutive whole numbers. Codes do not
+#   continue the scale, and are outside of the range of the other numbers.
 number_codes <- function(labels) {
   numbers <- suppressWarnings(as.numeric(labels))
-  may_be_code <- abs(numbers) %in% c(9, 99, 999)
-  if (sum(!may_be_code) > 1L && all(is.na(numbers[!may_be_code])))
-    return(labels[may_be_code & numbers != 9])
-  other_numbers <- sort(numbers[!may_be_code])
-  are_consecutive <- !anyNA(numbers) && length(other_numbers) > 1L &&
-    all(diff(other_numbers) == 1, other_numbers %% 1 == 0)
-  if (are_consecutive)
-    labels[!numbers %in% c(other_numbers, min(other_numbers) - 1, max(other_numbers) + 1)]
+  may_be_code <- abs(numbers) %in% usual_number_codes
+  others <- sort(unique(numbers[!may_be_code]))
+  if (is_empty(others))
+    return(if (sum(!may_be_code) > 1L) labels[may_be_code & !numbers %in% 8:9])
+  run <- cumsum(c(0, diff(others) != 1))
+  scale <- others[run == which.max(tabulate(run + 1)) - 1]
+  if (length(scale) < 2L || 2 * length(scale) <= length(others) || any(scale %% 1 != 0)) return()
+  while ((max(scale) + 1) %in% numbers) scale <- c(scale, max(scale) + 1)
+  while ((min(scale) - 1) %in% numbers) scale <- c(min(scale) - 1, scale)
+  is_outside <- numbers < others[[1L]] | numbers > max(others)
+  labels[may_be_code & is_outside & !numbers %in% scale]
 }
 
 # Regular expression for labels that replace a verdict. Programs write them if a judge's reply could

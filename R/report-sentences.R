@@ -337,7 +337,7 @@ say_sentences.agreement <- function(x) {
       count_noun(view$judges, "rater")
     })
   benchmark_words <- sprintf(
-    "; with probability %s it is \"%s\" or better on the scale of Landis and Koch",
+    "; with a probability of at least %s it is \"%s\" or better on the scale of Landis and Koch",
     format(details$conf_level), x$benchmark
   )
   supported_sentences <- sprintf(

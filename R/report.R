@@ -136,7 +136,7 @@ accuracy_report <- function(x, file = "accuracy-report.html", ...,
 
 rater_accuracy_hint <- "For the accuracy of raters, such as diagnostic tests, use
   {.fun test_accuracy} and {.code may_say(check_fit(fit), \"methods\")}, where {.arg fit} is a fit
-  by {.fun fit_raters}."
+  by {.fun fit_raters}. For the agreement of raters, use {.code may_say(agreement(x))}."
 
 # Returns the lines of the report. `text`: lines of the template. With several variables, the lines
 # between two marker lines are repeated for each variable, below a heading with its name. Marker

@@ -122,7 +122,7 @@ test_that("matrices of ratings are refused with the calls that return them", {
   x <- ratings(lehner2015, raters = rater1:rater4, case = case)
   for (refused in list(quote(confusion_matrix(x)), quote(confusion(x)))) {
     error <- expect_error(eval(refused), class = "fallible_error_argument")
-    expect_match(conditionMessage(error), "coincidence.*confusion\\(fit_raters\\(x\\)\\)")
+    expect_match(conditionMessage(error), "coincidence.*confusion\\(fit_raters\\(x, dawid_skene")
   }
   expect_error(tidy(agreement(x), "category"), "by_category", class = "fallible_error_argument")
 })

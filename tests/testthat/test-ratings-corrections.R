@@ -87,6 +87,27 @@ test_that("words for unreadable results look like missing ratings", {
     expect_identical(missing_codes(c("no", "yes", label)), label)
 })
 
+test_that("numbers that do not belong to a scale look like missing ratings", {
+  expect_codes <- function(labels, codes) {
+    expect_identical(missing_codes(as.character(labels)), as.character(codes))
+  }
+  expect_codes(c(1:5, 99), 99)
+  expect_codes(c(1:5, 88, 99), c(88, 99))
+  expect_codes(c(1:5, 8, 9), c(8, 9))
+  expect_codes(c(1:3, 77, 88, 99), c(77, 88, 99))
+  expect_codes(c(1:5, 998, 999), c(998, 999))
+  expect_codes(c(1:5, 33, 99), 99) # 33 is a typing error
+  expect_codes(c(0, 1, -9, 97), c(-9, 97))
+  expect_codes(c("no", "yes", 88, 99), c(88, 99))
+  # Scales that contain such numbers
+  for (labels in list(1:9, c(1:7, 9:10), 0:8, 7:9, 90:99, c(8, 9), c(10, 50, 99), c(1, 9),
+    c("no", "yes", "8", "9"), c(-8:-1, -9))) expect_codes(labels, character())
+})
+
+test_that("numbers with a decimal comma are the same as numbers without one", {
+  expect_identical(find_lookalikes(c("3,0", "3", "1,000", "1")), c("3,0", "3"))
+})
+
 test_that("copies of rows are those that are equal in all columns", {
   long <- data.frame(
     case = c(1, 1, 2, 2, 1), rater = c("a", "b", "a", "b", "a"),

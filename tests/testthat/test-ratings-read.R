@@ -176,7 +176,7 @@ test_that("a typo in a field of JSON lists all fields and proposes the nearest",
     "Did you mean \"item\".*\"note\"", class = "fallible_error_columns")
 })
 
-test_that("no message asks for `na` where it is given", {
+test_that("the hint for `na` keeps the labels that the user gave", {
   path <- write_long("1,a,x", "1,b,None", "2,a,missing", "2,b,y")
   expect_warning(read_long(path), "give `na = ", class = "fallible_warning_labels")
   warnings <- character()
@@ -188,7 +188,7 @@ test_that("no message asks for `na` where it is given", {
     "read as missing ratings"
   )
   expect_length(warnings, 1L)
-  expect_no_match(warnings, "`na")
+  expect_match(warnings, "give `na = c(\"\", \"missing\", \"None\")`", fixed = TRUE)
 })
 
 test_that("labels for missing ratings are taken, and told", {
