@@ -29,10 +29,9 @@ estimator_setup <- function(fit, method, options) {
   weight <- pattern_weights(x)
   has_fixed_models <- method$model == "own"
   supports_any_model <- method$model == "any"
-  # Models are averaged with weights that depend on the number of cases. Case weights that are not
-  # counts have an arbitrary scale, so they are rescaled. If they sum to 1 (within 0.01), they are
-  # the shares of patterns in a population, and are multiplied by a million. Otherwise they are
-  # rescaled so that their sum is the number of cases.
+  # The weights of averaged models depend on the number of cases, so case weights that are not
+  # counts are rescaled. Shares of a population (they sum to 1) are multiplied by a million. Other
+  # weights are rescaled to sum to the number of cases.
   if (has_fixed_models && !weights_are_counts(x)) {
     weight <- if (abs(sum(weight) - 1) <= 0.01) n_population_cases * weight else
       weights_of_labels(x)
@@ -57,10 +56,11 @@ estimator_setup <- function(fit, method, options) {
   list(weight = weight, setup = setup)
 }
 
-# Creates an estimator that is used only for bootstrap replicates. A replicate is usually a refit.
-# If there are many systems, or if `paired` is TRUE (only the correlation of systems is needed), it
-# is a first-order approximation of a refit, which is faster. Methods and fits without such an
-# approximation are always refitted.
+# Creates an estimator that is used only for bootstrap replicates. Usually, each replicate is a
+# refit. If the method has a first-order approximation of the refit, which is faster, it is used in
+# two cases:
+# * there are more than `max_refitted_systems` systems
+# * `paired` is TRUE: replicates are needed only for the correlation of systems
 replicating_estimator <- function(fit, method, options, paired) {
   uses_approximation <- method$likelihood && fit$method != "pairs" && is.null(fit$refit) &&
     is.null(options$deviance) && (paired || n_systems(fit$x) > max_refitted_systems)
@@ -153,8 +153,8 @@ core_options <- function(estimator) {
   # them either, because the sampling error of this method is computed by a formula.
   needs_no_replicates <- is.null(interval_record$find) || (interval_record$average && is_average)
   if (needs_no_replicates) options$replicates <- 0L
-  # Methods other than "average" get `common` only if the user fixed the amount of shared errors.
-  # Otherwise `common` is NULL, and the interval allows for shared errors.
+  # `common` is the assumed amount of shared errors. If it is NULL, the interval allows for shared
+  # errors. It is NULL for methods other than "average", unless the user fixed the amount.
   options$common <- if (is_average || has_fixed_common(options)) common_for_core(options)
   options$margin <- robust_quantile(options, options$conf_level)
   options$model <- unclass(options$model)
@@ -196,8 +196,7 @@ has_fixed_common <- function(x) {
   !is.null(common) && common != "typical"
 }
 
-# Is the assumed amount of shared errors "typical"? If so, the amount is computed from the averaged
-# models.
+# Is the assumed amount of shared errors "typical"? If so, compute_average() estimates it.
 has_typical_common <- function(x) identical(common_setting(x), "typical")
 
 # Returns the position of each system's estimate between the accuracies with independent errors (0)
@@ -287,11 +286,10 @@ explain_estimate <- function(record, estimate) {
 # * posterior: probabilities of the true category, for each system a matrix (patterns x categories).
 # * members: table of the averaged models, with a row per system and model.
 # * typical: the amount of shared errors that `common = "typical"` assumes, a number per system.
-# * end_counts: for each system a list of two vectors: `independent_counts` and `shared_counts`.
-#   They are the expected numbers of cases by true category and answer if errors are independent,
-#   and if all errors are shared. The answer varies fastest.
+# * end_counts: for each system, expected numbers of cases by true category and answer (which varies
+#   fastest): `independent_counts` if errors are independent, `shared_counts` if all are shared.
 # * gold: see correct_by_gold(); NULL without a sample of gold cases.
-# Estimates from posterior draws have further fields (`...`).
+# * ...: further fields of estimates from posterior draws.
 new_accuracy_estimate <- function(draft, interval, ...) {
   fit <- draft$fit
   systems <- fit$x$systems
@@ -348,14 +346,14 @@ new_accuracy_estimate <- function(draft, interval, ...) {
   )
 }
 
-# Returns reasons why estimates are NA, a string per estimate; NA if there is an estimate.
-# * identified: code that states whether the fit is identified, "yes" if it is.
-# * agreement: share of pairs of ratings that agree, a field of the fit. Like `identified`, it has
-#   one element per estimate, or a single element if all estimates are from the same fit.
+# Returns a reason for each estimate that is NA, and NA for all other estimates.
+# * identified: "yes" if the fit is identified, otherwise a code of the reason.
+# * agreement: share of pairs of ratings that agree.
 # * categories: number of categories.
 # * estimate: the estimates, NA if missing.
 # * n: for each estimate, the number of rated cases that its system answered.
 # * n_used: number of categories that raters used.
+# `identified` and `agreement` have an element per estimate, or one element for all estimates.
 why_no_estimate <- function(identified, agreement, categories, estimate, n, n_used = categories) {
   reason <- ifelse(n == 0, "no case of the system has a rating", if (n_used < 2L)
     "raters used one category only" else

@@ -1,12 +1,11 @@
 # Accuracy of systems from posterior draws. Each system has two accuracies, from two runs of the
-# sampler. In the joint run, the system is one more rater, and its errors are independent of the
-# raters' errors. In the cut run, the system's answers are not used to infer the truth, and its
-# errors are shared with the raters.
+# sampler:
+# * joint run: the system is one more rater, and its errors are independent of the raters' errors.
+# * cut run: the system's answers are not used to infer the truth, and its errors are shared with
+#   the raters.
 #
-# The ratings do not determine how many errors a system shares with the raters. For example, let a
-# system copy the raters' answer with probability c. The ratings have the same distribution for all
-# c. A posterior of the accuracy therefore needs a prior of c, and a prior of errors that all raters
-# have in common. The ratings do not update these priors.
+# Ratings do not determine how many errors a system shares with the raters, nor on how many cases
+# all raters err. These quantities have priors, which the ratings do not update.
 
 #' Accuracy of systems from posterior draws
 #'
@@ -137,7 +136,7 @@ resolve_gold_sample <- function(fit, known_truth, gold_sample) {
 # The result has three more fields than other estimates:
 # * cells: draws of the numbers of cases by true category and answer, see confusion_draws().
 # * parts: variances of the accuracy by source of error (systems x sources).
-# * drawn_gold: the argument `gold`. Field `gold` of other estimates has another form.
+# * drawn_gold: the argument `gold`.
 estimate_from_draws <- function(fit, chosen_ratings, options, gold) {
   fit <- replace_answers(fit, chosen_ratings)
   unmixed_draws <- draw_accuracies(fit)
@@ -184,11 +183,6 @@ estimate_from_draws <- function(fit, chosen_ratings, options, gold) {
 # * independent_cells, shared_cells: for each system a matrix (draws x cells) with the joint
 #   probabilities of truth and answer.
 # * posterior: probabilities of the true category (patterns x categories).
-#
-# One cut run of the sampler (without answers of systems) gives the shared draws of all systems. A
-# joint run per system (as one more rater) gives the independent draws. Independent draws are
-# reordered to have the ranks of the shared draws. The dependence between systems is then the same
-# in shared and in independent draws.
 draw_accuracies <- function(fit) {
   x <- fit$x
   category_count <- n_categories(x)
@@ -201,6 +195,7 @@ draw_accuracies <- function(fit) {
       draws[, matrix_columns(matrix_number, category_count, n_populations)]
   }
   compute_accuracy <- function(cells) rowSums(cells[, diagonal_cells(category_count)])
+  # The cut run does not use answers of systems, so one run gives the shared draws of all systems.
   cut_run <- run_sampler(x, task, options)
   n_matrices <- max(task$prior$matrix_of)
   system_numbers <- seq_along(x$systems)
@@ -209,6 +204,8 @@ draw_accuracies <- function(fit) {
     joint_input <- make_joint_task(fit, s)
     draws <- run_sampler(joint_input$x, joint_input$task, options, joined = TRUE)$draws
     cells <- draw_cells(draws, n_matrices + 1L, joint_input$task)
+    # The independent draws are sorted so that they have the same ranks as the shared draws. The
+    # dependence between systems is then also the same.
     shared_ranks <- rank(compute_accuracy(shared[[s]]), ties.method = "first")
     draw_order <- order(compute_accuracy(cells))[shared_ranks]
     pick_rows(cells, draw_order)
@@ -235,14 +232,17 @@ make_joint_task <- function(fit, system_number) {
   list(x = x, task = task)
 }
 
-# Interpolates between draws with independent errors and draws with shared errors. Field `common` of
-# `options` defines the mean degree of sharing, see common_for_core(). Returns a list:
+# Interpolates between draws with independent errors (degree of sharing 0) and draws with shared
+# errors (1). The mean degree is defined by `options$common`, see common_for_core(). Returns a list:
 # * accuracy: draws x systems.
 # * cells: for each system a matrix (draws x cells of truth and answer).
-# * errors: a table with a row per system. `sampling` is the standard error due to sampling.
-#   `of_sampling`, `of_common` and `of_hidden` are the variances due to sampling, to shared errors,
-#   and to cases on which all raters err. `sharing` is the mean degree of sharing. `rater_error` is
-#   the expected share of wrong ratings. `range`: see base_rate_ranges().
+# * errors: a table with a row per system:
+#   - sampling: standard error due to sampling.
+#   - of_sampling, of_common, of_hidden: variances due to sampling, to shared errors, and to cases
+#     on which all raters err.
+#   - sharing: mean degree of sharing.
+#   - rater_error: expected share of wrong ratings.
+#   - range: see base_rate_ranges().
 # `unmixed_draws`: result of draw_accuracies().
 mix_draws <- function(fit, unmixed_draws, options) {
   x <- fit$x
@@ -306,16 +306,13 @@ rescale_cells <- function(cells, accuracy, n_labels) {
 }
 
 # With gold cases, a share of the draws is replaced by draws from a vague prior, because the model
-# of the ratings may be wrong. With very many gold cases, this share is `max_vague_share`. With
-# `gold_for_half_vague_share` gold cases, it is half as large. "Combined" intervals use a larger
-# share (`max_flat_weight`), because they contain less of the uncertainty about the model.
+# of the ratings may be wrong. The share increases with the number of gold cases, up to
+# `max_vague_share`. With `gold_for_half_vague_share` gold cases, it is half as large.
 max_vague_share <- 0.3
 gold_for_half_vague_share <- 10
 
-# Resamples the draws of each system's accuracy, given the gold cases. The weight of a draw is its
-# likelihood: the probability of the observed number of correct answers to gold cases, given the
-# drawn accuracy. A gold case of weight n counts as n cases. The new draws of a system are put in
-# the rank order of its old draws, so that the dependence between systems does not change.
+# Resamples the draws of each system's accuracy. The weight of a draw is the likelihood of the drawn
+# accuracy, given the number of correct answers to gold cases.
 # * draws: result of mix_draws().
 # * gold: result of resolve_gold_sample().
 resample_by_gold <- function(draws, x, gold) {
@@ -336,6 +333,7 @@ resample_by_gold <- function(draws, x, gold) {
       (seq_len(n_draws) - runif(1L)) / n_draws * sum(weight), cumsum(weight)
     ) + 1L
     new_accuracy <- sort(accuracy[pmin(draw_numbers, n_draws)])
+    # The draws keep their ranks, so the dependence between systems does not change.
     new_accuracy <- new_accuracy[rank(old_accuracy, ties.method = "first")]
     draws$accuracy[, s] <- new_accuracy
     draws$cells[[s]] <- rescale_cells(draws$cells[[s]], new_accuracy, n_categories(x))

@@ -17,9 +17,9 @@ empty_gold_details <- tibble(
   reason = ""
 )[0L, ]
 
-# Returns columns to print, with an element per system: the estimates from gold cases only and from
-# ratings only, the p-value of their difference, and `labels`. `labels` is the number of gold cases
-# that, without ratings, would give the same standard error as the printed estimate.
+# Returns columns to print, with an element per system:
+# * the estimates from gold cases only and from ratings only, and the p-value of their difference.
+# * labels: number of gold cases that, without ratings, would give the same standard error.
 gold_columns <- function(x) {
   sources <- split(x$gold$sources, x$gold$sources$interval)
   n_equivalent_gold <- sources[[x$options$interval]]$labels
@@ -51,8 +51,9 @@ gold_notes <- function(x) {
       "; it contradicts ratings alone for ", shorten(contradicted_systems, most = 4L)
     )
   )
-  # If raters are machines, the test of column `p` compares the estimate from gold cases with the
-  # centre of the interval from ratings. `moved_systems`: systems whose centre is not the estimate.
+  # Column `p` tests whether the estimate from gold cases differs from the centre of the interval
+  # from ratings. If raters are machines, this centre may differ from the estimate from ratings. A
+  # note then contains the centres.
   interval_centres <- x$details$centre
   moved_systems <-
     which(!is.na(details$p.value) & abs(interval_centres - gold$alone$estimate) > 1e-9)
@@ -87,11 +88,10 @@ gold_notes <- function(x) {
   )
 }
 
-# Returns the name of a column in which several gold cases have the same value, or NULL. Such gold
-# cases, for example versions of a prompt, may be dependent. Only columns that together identify a
-# case are checked. If there is only one of these columns, or if all gold cases differ in one of
-# them, the result is NULL. Otherwise it is the column with the most distinct values. `case`: row
-# numbers of gold cases.
+# Returns the name of a column in which several gold cases have the same value. Such gold cases, for
+# example versions of a prompt, may be dependent. Only the columns that together identify a case are
+# compared. The result is the column with the most distinct values. It is NULL if there is only one
+# such column, or if all gold cases differ in a column. `case`: row numbers of gold cases.
 find_repeated_key <- function(x, case) {
   if (length(x$keys) < 2L) return(NULL)
   n_values <- map_int(columns_of_cases(x)[names(x$keys)], function(key) n_distinct(key[case]))
@@ -206,8 +206,7 @@ update.accuracy_estimate <- function(object, known_truth, gold_sample = NULL,
 
 # Merges `gold` and `added_gold`, two lists made by resolve_gold(), into one list. If `added_gold`
 # is a sample that contains all cases of `gold`, it replaces `gold`. Otherwise, both lists must have
-# been sampled in the same way, and a case in both lists must have the same sampling probability.
-# The sampling probability of a case is the probability that it is drawn for at least one list.
+# been sampled in the same way.
 merge_gold <- function(gold, added_gold, x) {
   added_case_names <- as_label(x$cases[added_gold$case])
   index_in_gold <- match(added_gold$case, gold$case)
@@ -222,6 +221,8 @@ merge_gold <- function(gold, added_gold, x) {
     row = changed_rows, case = added_case_names[changed_rows], found = new_category[changed_rows])
   if (is_gold_sample(added_gold) && all(gold$case %in% added_gold$case))
     return(replace(gold, names(added_gold), added_gold))
+  # The sampling probability of a case is the probability that it is in at least one of the lists,
+  # so it must be the same in both lists.
   abort_if(length(added_case_names) > 0L && (added_gold$sample != gold$sample ||
     any(added_gold$probability != gold$probability[index_in_gold], na.rm = TRUE)), "gold",
     "New and earlier gold cases must have been chosen in the same way.",
@@ -276,9 +277,8 @@ update.accuracy_by_group <- function(object, known_truth, gold_sample = NULL, ..
   object
 }
 
-# Returns a string for each quantity that gold cases measure. If the gold cases are in too few
-# clusters, the string is the reason why the quantity has no interval. Otherwise it is NA. `x`:
-# result of adjust_for_clusters().
+# Returns, for each quantity that gold cases measure, the reason why it has no interval: gold cases
+# are in too few clusters. NA if there are enough clusters. `x`: result of adjust_for_clusters().
 why_no_cluster_interval <- function(x) {
   n_clusters <- x$clusters %||% rep(Inf, length(x$estimate))
   reason <- sprintf(
@@ -289,8 +289,8 @@ why_no_cluster_interval <- function(x) {
   ifelse(n_clusters < min_clusters, reason, NA_character_)
 }
 
-# Returns the names of systems whose accuracy is estimated from the ratings, although their answers
-# seem to be made from the ratings.
+# Returns the names of systems whose answers seem to be made from the ratings, for example by
+# majority vote. Systems whose estimate is mainly computed from gold cases are left out.
 find_followers <- function(estimate) {
   if (has_all_truths(estimate)) return(NULL)
   intersect(estimate$table$system[!rests_on_gold(estimate)], consensus_systems(estimate$fit$x))

@@ -10,16 +10,14 @@ NULL
 
 # Gold cases are cases with known truth, given by the arguments `known_truth` and `gold_sample` of
 # estimate_accuracy(). If gold cases are a sample, the estimate is computed from ratings without
-# them, and is then corrected by them. If gold cases were chosen by hand, they only enter the
-# likelihood of the raters.
+# them, and is then corrected by them. Gold cases that were chosen by hand are only used to fit the
+# model of the raters.
 
 # Returns gold cases as a list, which all functions of this file use; NULL without known truth. The
 # list has the fields of read_gold() and two more:
 # * settings: list of `target` and `widen` of gold_cases().
-# * kind: "sample" if the gold cases are a sample. If they are not, the reason: "picked" (chosen by
-#   hand), "undeclared" (the user did not state how cases were chosen) or "unrated" (no gold case
-#   has a rating). If the interval does not use gold cases as a sample, `kind` is later set to
-#   "likelihood".
+# * kind: "sample" or another result of gold_sample_kind(). It is later set to "likelihood" if the
+#   interval does not use gold cases as a sample.
 resolve_gold <- function(known_truth, gold_sample, x) {
   if (is.null(known_truth) || isFALSE(known_truth)) {
     check_gold_sample_not_given(gold_sample)
@@ -65,8 +63,8 @@ check_truth_usable <- function(fit, known_truth, gold_sample) {
   }
 }
 
-# Are the gold cases a probability sample that the interval uses as a sample? Only then do they
-# measure the accuracy. See `kind` in resolve_gold().
+# Are the gold cases a probability sample that the interval uses as a sample? Other gold cases do
+# not measure the accuracy. See `kind` in resolve_gold().
 is_gold_sample <- function(gold) identical(gold$kind, "sample")
 
 # Returns an error (see new_argument_error()) for an interval that needs a sample of gold cases, if
@@ -93,9 +91,8 @@ why_no_sample <- function(interval, gold) {
   )
 }
 
-# Returns the gold cases that are in a group of cases. If gold cases are a random sample but none in
-# the group has a rating, they do not represent the rated cases of the group. All gold cases are
-# then dropped.
+# Returns the gold cases that are in a group of cases. A random sample of gold cases is dropped if
+# no gold case of the group has a rating, because the sample does not represent the rated cases.
 # * cases: indices of the cases in the group.
 # * group: ratings of these cases.
 keep_gold_of_group <- function(gold, cases, group) {
@@ -136,13 +133,13 @@ fit_without_truth <- function(fit, known_truth) {
 #
 # The result has field `gold`: the result of resolve_gold() with further fields:
 # * `alone`: table of the estimate from ratings only.
-# * evidence: see gold_evidence(); NULL without usable gold cases, or if weights are not counts.
+# * evidence: see gold_evidence(). NULL without gold cases, or if weights are not counts of cases.
 # * measured: corrected accuracies, see gold_accuracy().
 # * repeated_key: see find_repeated_key(); NULL if the user gave clusters.
 # * sources, details: tables of tidy(x, "gold") and tidy(x, "gold_details").
 #
-# If gold cases are not a sample, nothing is corrected, and gold cases are stored in field
-# `fitted_gold`.
+# If gold cases are not a sample, the estimate is not corrected, and its field `fitted_gold`
+# contains the gold cases.
 correct_by_gold <- function(estimate, gold, predicted = NULL) {
   if (!is_gold_sample(gold)) {
     if (has_gold_cases(gold)) estimate$fitted_gold <- gold
@@ -198,8 +195,8 @@ undo_gold_correction <- function(estimate) {
   estimate
 }
 
-# Column `interval` of tidy(x, "gold") has the name of an interval, or one of these two names. They
-# mark estimates that are computed from gold cases only, or from ratings only.
+# Names in column `interval` of tidy(x, "gold") for estimates from gold cases only, and from ratings
+# only. The other names in this column are names of intervals.
 source_gold_only <- "gold alone"
 source_ratings_only <- "ratings alone"
 
@@ -210,11 +207,12 @@ fill_known <- function(is_known, value, missing = NA_real_) {
 }
 
 # Returns a table of estimates by source. Each row of `subjects` becomes several rows: an estimate
-# from gold cases only, from ratings only, and from both (a row per kind of interval that combines
-# them). Columns are the estimate, its interval, `weight` and `size`. `weight` is the weight of gold
-# cases in the estimate (0 to 1). `size` is the effective number of gold cases: the size of a simple
-# random sample that would give the same interval. `size` is NA without gold cases, and if the
-# estimate from ratings is used as a prior.
+# from gold cases only, one from ratings only, and one per kind of interval that combines gold cases
+# with ratings. Columns are the estimate, its interval, and:
+# * weight: weight of gold cases in the estimate (0 to 1).
+# * size: size of a simple random sample of gold cases that would give the same interval. NA for
+#   estimates from ratings only, and if the interval uses the estimate from ratings as a prior.
+# Arguments:
 # * subjects: table of systems, or of pairs of systems.
 # * table: estimates and intervals from ratings, for all rows of `subjects`.
 # * is_measured: which rows of `subjects` do gold cases measure? A logical vector.
@@ -256,12 +254,12 @@ source_rows <- function(subjects, table, is_measured, measurements, ratings_esti
 }
 
 # Replaces estimates and intervals from ratings by estimates and intervals that use gold cases. Rows
-# that gold cases do not measure keep the estimate from ratings. A reason is added to these rows.
+# that gold cases do not measure keep the estimate from ratings.
 # * table: estimates and intervals from ratings.
 # * sources: result of source_rows().
 # * interval: the kind of interval that the user chose.
-# * n_cases: number of cases for each row that gold cases measure. If gold cases are a sample of all
-#   cases, this number includes cases without ratings, see select_gold().
+# * n_cases: for each row, the number of cases of the estimate that uses gold cases. Cases without
+#   ratings may be included, see select_gold().
 apply_gold_sources <- function(table, sources, interval, n_cases) {
   chosen_rows <- sources[sources$interval == interval, ]
   has_gold_estimate <- !is.na(chosen_rows$estimate)
@@ -353,11 +351,11 @@ rests_on_gold <- function(estimate) {
   (weight >= 0.5) %in% TRUE
 }
 
-# ---- Clusters of later gold cases ---------------------------------------------------------------
+# ---- Design effects of clusters, to plan further gold cases --------------------------------------
 
-# Returns the result of extract_gold_accuracy(). Its field `full_design`, the design effect on the
-# mean of all cases, is increased if answers to gold cases of the same cluster are correlated. Few
-# gold cases hardly show the clusters of all cases in other ways.
+# Returns the result of extract_gold_accuracy(). Its field `full_design` is the design effect of
+# clusters on the mean of all cases. Few gold cases may underestimate it, so it is at least the
+# design effect computed from the correlation of correct answers within clusters.
 extract_pilot <- function(gold, s) {
   pilot <- extract_gold_accuracy(gold, s)
   if (!isTRUE(pilot$clusters >= min_clusters)) return(pilot)
@@ -373,27 +371,27 @@ extract_pilot <- function(gold, s) {
   replace(pilot, "full_design", max(pilot$full_design, design_of_all_cases))
 }
 
-# Estimates the correlation of `is_right` between two cases of the same cluster, a number from 0
-# to 1. Returns 0 unless a one-sided test at level .05 rejects that the cases are uncorrelated.
-# `w` are the weights of the cases, and `cluster` are numbers.
+# Estimates the correlation of `is_right` between two cases of the same cluster, from 0 to 1.
+# Returns 0 if the correlation is not significantly positive (one-sided test, level .05). `w`:
+# weights of the cases. `cluster`: number of the cluster of each case.
 correlation_in_clusters <- function(is_right, w, cluster) {
   mean <- weighted.mean(is_right, w)
   sum_over_pairs <- function(x) (sum(rowsum_codes(cluster, x, max(cluster))^2) - sum(x^2)) / 2
   weight_of_pairs <- sum_over_pairs(w)
-  # If answers are independent, the deviations from the weighted mean have the correlation
-  # -sum(w^2) / sum(w)^2, which is -1 / n for equal weights.
+  # The first term corrects a bias: deviations of independent answers from the weighted mean have
+  # the correlation -sum(w^2) / sum(w)^2, which is -1 / n for equal weights.
   correlation <- sum(w^2) / sum(w)^2 +
     sum_over_pairs(w * (is_right - mean)) / weight_of_pairs / bernoulli_variance(mean)
   standard_error <- sqrt(sum_over_pairs(w^2)) / weight_of_pairs
-  # Without pairs, or if all answers are right, the numbers are not finite.
+  # The correlation is not finite without pairs, or if all answers are right. The result is then 0.
   if (isTRUE(correlation > normal_quantile(0.9) * standard_error)) min(1, correlation) else 0
 }
 
 # Returns the design effect of clusters on the mean of a random sample of gold cases, if predictions
-# are not used. `gold`: number of gold cases in the sample. `n_cases`: number of all cases. The more
-# gold cases, the more of them share a cluster, so the design effect increases linearly up to its
-# value for all cases. It is at least the design effect in the present gold cases. `x`: a list with
-# the fields `design` and `full_design`, see planned_quantities().
+# are not used. The larger the sample, the more gold cases share a cluster, so the design effect
+# increases up to its value for all cases. `gold`, `n_cases`: numbers of gold cases and of all
+# cases. `x`: a list with design effects in the present gold cases (`design`) and in all cases
+# (`full_design`).
 planned_design <- function(gold, x, n_cases) {
   pmax(x$design, 1 + (x$full_design - 1) * gold / n_cases)
 }

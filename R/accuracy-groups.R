@@ -16,8 +16,7 @@ estimate_each_group <- function(x, by, estimate_group, cluster, gold) {
   by <- as.character(by)
   # Each group has a seed, so that its result is the same in every R process that may compute it.
   seeds <- with_one_seed(sample.int(.Machine$integer.max, length(groups)))
-  # All groups are treated in the same way: constant raters, the treatment of abstentions, and which
-  # categories are used and most frequent, are determined from all cases, not from a group.
+  # `panel_properties` is computed from all cases, so that it is the same for all groups.
   ratings_with_votes <- with_votes(x)
   panel_properties <- list(
     constant = constant_raters(ratings_with_votes),
@@ -195,9 +194,8 @@ resolve_gold_for_labels <- function(x, known_truth, gold_sample) {
 }
 
 # Computes labels (probabilities of the categories of each case) by method "average". `votes`: see
-# ground_truth(). If gold cases are a sample, and at least `min_gold` of them are rated, the result
-# has a field `blind`: labels computed without gold cases. Labels are calibrated by comparing
-# `blind` with the known truth.
+# ground_truth(). If there is a sample with enough gold cases, the result has a field `blind`:
+# labels computed without gold cases. To calibrate labels, `blind` is compared with the known truth.
 labels_with_gold <- function(x, gold, votes) {
   if (isTRUE(votes == 1) && is.null(gold)) {
     return(list(x = x, posterior = missing_posterior(x), certain = logical(n_patterns(x)), rho = 0))

@@ -143,9 +143,9 @@ compute_glance_columns <- function(x, record) {
 }
 
 # Returns the reliability of single runs of the only rater, such as a language model that was asked
-# repeatedly. Each run is coded by whether it equals the answer of the first system. The reliability
-# is 1 if all runs of a case have the same code, and 0 if runs of the same case agree no more than
-# runs of different cases. The reliability is NA without reruns.
+# repeatedly. A run has the value 1 if it equals the answer of the first system, and 0 otherwise.
+# The reliability is 1 if all runs of a case have the same value, and 0 if runs of the same case
+# agree no more than runs of different cases. NA without reruns.
 rerun_reliability <- function(x) {
   if (!is_one_rater(x) || !has_reruns(x)) return(NA_real_)
   n_runs <- pattern_lengths(x)
@@ -235,19 +235,18 @@ accuracy_table <- function(x) {
 # Converts accuracies among answered cases to accuracies among all cases, where an abstention counts
 # as wrong. Returns a list with estimates, standard errors and limits. `table`: rows of the table of
 # the estimate `x`, one per system.
-#
-# The accuracy among all cases is the product of the accuracy among answered cases and the share of
-# answered cases. The errors of these factors are independent, so their intervals are combined by
-# MOVER (method of variance estimates recovery). The share has no error if a system answered all
-# cases, or if gold cases have `target = "cases"` (accuracy of these cases, not of a population).
 accuracy_over_all_cases <- function(table, x, conf_level = x$options$conf_level) {
   fitted_ratings <- x$fit$x
   system_numbers <- match(table$system, fitted_ratings$systems)
   answered_share <- share_answered(fitted_ratings)[system_numbers]
+  # The share has no sampling error if a system answered all cases, or if the estimate is for these
+  # cases and not for a population (`target = "cases"`).
   is_share_exact <- answered_share %in% 1 | identical(x$gold$settings$target, "cases")
   n_cases <- replace(answerable_weight(fitted_ratings)[system_numbers], is_share_exact, Inf)
   share_limits <- wilson_interval(answered_share, n_cases, normal_quantile(conf_level))
   accuracy <- table$estimate
+  # The share and the accuracy are independent factors of the accuracy among all cases. Their
+  # intervals are combined by MOVER (method of variance estimates recovery).
   distance_to_limit <- function(end, share_end) {
     sqrt((answered_share * (accuracy - end))^2 + (accuracy * (answered_share - share_end))^2)
   }

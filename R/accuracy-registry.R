@@ -11,16 +11,16 @@
 # * likelihood: is the accuracy of a system a parameter of a likelihood?
 # * clips: does the method use option `clip`?
 # * bins: does the method use option `bin_width`?
-# * iterated: is the method iterative, so that estimates that should be equal may differ slightly?
-# * stand_in: method whose bootstrap replicates are used for the correlation of systems, because
-#   replicates of this method would be slow
+# * iterated: is the method iterative? Estimates that should be equal may then differ slightly
+# * stand_in: method whose bootstrap replicates give the correlation of systems, because replicates
+#   of this method would be slow
 # * draws: interval whose draws compare_systems() uses if the estimate has no interval
 # * common: default of argument `common` of estimate_accuracy(); NULL if the method does not accept
 #   this argument
 # * estimate: function that returns new_point(). Its arguments are a fit, options, and the result of
 #   compute_average() (NULL unless the model is `"own"` or the interval needs it)
-# * of_posterior: function used instead of `estimate` if the user gives posterior probabilities (see
-#   as_rater_fit()), with the arguments fit and options; NULL if the method needs a model
+# * of_posterior: function of a fit and options, used instead of `estimate` if the user gives
+#   posterior probabilities (see as_rater_fit()); NULL if the method needs a model
 # * of_family: function used instead of `estimate` for a user-defined model (see rater_family()),
 #   which is fitted in R
 # * explain: sentences for a methods paragraph, see explain_estimate()
@@ -36,33 +36,36 @@ new_method <- function(id, words, model, estimate, of_posterior = NULL, of_famil
 # * likelihood: does the interval need a method with a likelihood?
 # * clusters: does the interval support clusters of cases?
 # * average: does the interval need models averaged by compute_average(), whatever the method is?
-# * uncounted: end of the message if weights are not counts of cases
+# * uncounted: end of the message that weights are not counts of cases
 # * replicates: default number of replicates
-# * hidden: does the interval allow for errors other than sampling error?
+# * hidden: does the interval also allow for errors other than sampling error?
 # * spread: how the interval is computed for metrics and cells of confusion matrices: "percentile"
 #   (of replicates) or "delta" (by the delta method); "" if the interval is for accuracy only
 # * compiled: can a simulation study compute the interval in compiled code?
 # * own_fit: is the interval available for a fit by as_rater_fit()?
 # * find: function that computes the intervals; NULL for "none". Its arguments are a draft (an
-#   estimate without intervals, see draft_estimate()) and its table. It returns a list: `table` with
-#   columns std.error, conf.low, conf.high and reason; `replicates` (replicates x systems) or NULL;
-#   `sampling`, the standard error due to sampling (if NULL, average_sampling_error() computes it);
-#   `centre` and `hidden`, centre of the robust interval and standard deviation of the bias due to
-#   shared errors; and a new `draft` if the search for limits finds a better optimum
-# * draws: function of an estimate and its replicates that returns draws of all systems jointly
-#   (draws x systems), or a string with the reason why there are no draws; NULL if the interval
-#   treats systems separately
-# * drawn: is the interval only for posterior draws?
-# * gold: list (see below) for intervals that use gold cases as a sample, NULL for other intervals.
-#   Function `find` of these intervals is used for systems that answered no gold case
+#   estimate without intervals, see draft_estimate()) and its table. It returns a list:
+#   - table: table with columns std.error, conf.low, conf.high and reason
+#   - replicates: replicates of the estimates (replicates x systems), or NULL
+#   - sampling: standard error due to sampling; if NULL, average_sampling_error() computes it
+#   - centre, hidden: centre of the robust interval, and standard deviation of the bias due to
+#     shared errors
+#   - draft: a new draft if the search for limits finds a better optimum
+# * draws: function of an estimate and its replicates. It returns joint draws of the accuracies of
+#   all systems (draws x systems), or a string with the reason why there are no draws. NULL if the
+#   interval treats systems separately
+# * drawn: is the interval only for fits with posterior draws?
+# * gold: list (see below) for intervals that use gold cases as a sample; NULL for other intervals.
+#   If a system answered no gold case, `find` computes its interval
 # * note: function of an estimate that describes the interval, see interval_note()
 # * explain: description for a methods paragraph: a string or a function, see explain_estimate()
 #
 # `gold` is a list:
-# * share, difference: functions that return intervals of quantities on the unit scale, and of
-#   differences. Arguments: measurements by gold cases (see corrected_mean()), estimates from
-#   ratings (see estimates_from_ratings()), and settings (target, widen, conf_level)
-# * anytime: is the interval valid after every gold case?
+# * share: function that returns intervals of quantities on the unit scale. Arguments: measurements
+#   by gold cases (see corrected_mean()), estimates from ratings (see estimates_from_ratings()), and
+#   settings (target, widen, conf_level)
+# * difference: function with the same arguments that returns intervals of differences
+# * anytime: is the interval valid at all numbers of gold cases simultaneously?
 # * uses_prior: does the interval use the estimate from ratings as a prior?
 new_interval <- function(id, words = id, find = NULL, draws = NULL, note = function(estimate) NULL,
                          likelihood = FALSE, clusters = TRUE, average = FALSE, uncounted = NULL,
@@ -199,7 +202,7 @@ has_interval <- function(x) !is.null(interval_of(x)$find)
 
 is_averaged <- function(x) method_of(x)$model == "own"
 
-# Are the replicates of another method used for the correlation of systems?
+# Is the correlation of systems computed from replicates of another method? See new_method().
 has_stand_in <- function(x) method_of(x)$stand_in != x$options$method
 
 # Can a simulation study run the estimator with these options in compiled code?
@@ -359,7 +362,7 @@ find_model_error <- function(method, model, fit) {
       paste0(" and {.val ", methods_for_any_model[-1L], "}", collapse = ""), " use any model."))
 }
 
-# Returns the reason why no system can have an interval; NULL if intervals are possible.
+# Returns the reason why an estimate has no intervals; NULL if intervals are possible.
 why_no_interval <- function(interval, estimate) {
   if (!weights_are_counts(estimate$fit$x)) {
     paste0("weights are not counts, ", interval$uncounted)

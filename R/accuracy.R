@@ -224,8 +224,8 @@ estimate_from_fit <- function(fit, by, arguments) {
   do.call(estimate_accuracy, c(list(fit, by = by), Filter(length, arguments)))
 }
 
-# Names of the arguments of estimate_accuracy() that are single settings. Other settings are
-# elements of the lists `bins` and `resampling`.
+# Names of the settings that are arguments of estimate_accuracy(). Other settings are elements of
+# its arguments `bins` and `resampling`, which are lists.
 setting_arguments <- c("method", "interval", "conf_level", "common")
 
 # Evaluates and returns `fit`. If the method is "average", suppresses the warning that a base rate
@@ -275,8 +275,8 @@ estimate_systems <- function(fit, cluster, gold, options) {
   interval <- compute_interval(draft)
   estimate <- new_accuracy_estimate(interval$draft %||% draft, interval)
   estimate <- correct_by_gold(estimate, gold, if (!is.null(fit$scored)) fit$posterior)
-  # `interval$hidden` is the hidden error (standard deviation of the bias due to shared errors) of
-  # the uncorrected estimate. After a correction by gold cases it is computed again.
+  # The hidden error is the standard deviation of the bias due to shared errors. After a correction
+  # by gold cases, it must be computed again from the corrected estimate.
   hidden_errors <- if (is.null(gold)) interval$hidden
   if (!is.null(draft$average)) warn_doubtful(estimate, hidden_errors %||% hidden_error(estimate))
   show_accuracy(estimate)
@@ -306,17 +306,17 @@ draft_estimate <- function(fit, options) {
   estimates <- draft$point$value
   draft$results_of_average <- summarise_average(estimates, draft$average)
   if (has_scores) {
-    # Models of scores are not averaged, so their results replace the results of averaged models.
-    # `dependence_weight`, the weight of shared errors in the interval, is 1, because scores do not
-    # show whether errors are independent.
     n_raters <- fit$scored$raters
     has_no_estimate <- is.na(estimates)
     n_wrong <- sum(1 - estimates, na.rm = TRUE) +
       if (n_raters > 0L) n_raters * (1 - fit$rater_accuracy) else 0
+    # The weight of shared errors in the interval (`dependence_weight`) is 1, because scores do not
+    # show whether errors are independent.
     score_results <- list(
       rater_error = n_wrong / (n_raters + sum(!has_no_estimate)), dependence_weight = 1,
       base_rate_range = base_rate_ranges(fit$x)
     )
+    # Models of scores are not averaged, so their results replace the results of averaged models.
     draft$results_of_average[names(score_results)] <-
       lapply(score_results, function(result) ifelse(has_no_estimate, NA_real_, result))
   }

@@ -7,10 +7,10 @@
 # * n: number of cases used.
 # * method: method of the standard error.
 # * reason: why a value is NA.
-# * null_error: standard error if ratings are independent, NA if it is not available.
+# * null_error: standard error if raters are independent; NA if it is not available.
 # * influence: for each pattern of ratings, the derivative of the estimate with respect to the
 #   weight of a case.
-# * used: for each pattern of ratings, does the measure use it?
+# * used: which patterns of ratings does the measure use? A logical vector.
 evaluate_measure <- function(measure, view, settings) {
   is_r_kernel <- is.function(measure$kernel)
   method <- if (is_r_kernel && settings$interval == "analytic") "jackknife" else settings$interval

@@ -15,7 +15,7 @@
 # * metric: scale weights that are used if the user gives none.
 # * repeats: may a rater rate a case twice?
 # * of_category: does the measure compare one category with all others?
-# * counted: does the measure depend on the number of ratings, so that weights must be counts?
+# * counted: must case weights be counts, because the measure depends on the number of ratings?
 # * same_as: id of the same measure under another name.
 # * default: conditions under which agreement() reports the measure by default. All conditions must
 #   be fulfilled: "always"; "never"; "two" (raters) or "many"; "ordered" (categories are ordered);

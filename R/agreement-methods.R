@@ -173,10 +173,8 @@ agreement_notes <- function(table, details) {
 }
 
 # Returns notes on scale weights (weights of pairs of categories). If the user gave weights, the
-# note contains their name, and explains names of measures that could be misunderstood. Without
-# weights, the notes explain which measures give credit for near misses, and whether they use the
-# numeric values of categories. A note about only some of the variables or groups begins with their
-# names.
+# note contains their name, and explains measures whose names are ambiguous. Without weights, the
+# notes explain which measures give credit for near misses.
 weights_note <- function(table, details) {
   measures <- as.character(table$measure)
   weights_name <- details$scale_name
@@ -198,6 +196,7 @@ weights_note <- function(table, details) {
           "Near misses do not count. If the numbers are a scale, give `ordered = TRUE` to ratings()"
       }
     }, views, names2(views)))
+    # A note about only some of the variables or groups begins with their names.
     return(map_chr(unique(notes), function(note) {
       is_same_note <- notes == note
       prefix <- if (sum(is_same_note) < length(views))

@@ -194,12 +194,13 @@ scale_matrix <- function(name, labels) {
 set_scales <- c("masi", "jaccard", "identity")
 
 # Prepares ratings for measures of agreement. In answers with several labels, each set of labels
-# becomes a category. Returns a list:
+# becomes a category.
+# * systems: are systems compared, too?
+# * sets: further sets of labels that become categories, see sets_of_answers().
+# Returns a list:
 # * x: ratings with one category per answer. Reruns are merged to one vote per rater and case.
 # * scale_weights: a matrix or NULL.
 # * labels: the labels of answers.
-# `systems`: are systems compared? `sets`: label sets that also become categories, even if no answer
-# contains them, see sets_of_answers().
 prepare_for_agreement <- function(x, scale_weights, systems = FALSE, arg = "x", sets = list()) {
   if (!has_labels(x)) {
     x <- merge_reruns(as_ratings_of_several(x, arg))

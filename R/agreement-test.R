@@ -233,9 +233,9 @@ make_difference_row <- function(measure, panel_inputs, details) {
   reason <- if (is.na(x_evaluation$reason)) y_evaluation$reason else x_evaluation$reason
   standard_error <- NA_real_
   if (is.na(reason)) {
-    # The standard error of the difference is computed from differences of influences (see
-    # evaluate_measure()) in the two panels, case by case. Variation that both panels have in common
-    # cancels in these differences.
+    # The standard error is computed from the differences of two influences (see
+    # evaluate_measure()): those of the same case in the two panels. Sampling error that the panels
+    # have in common cancels.
     influence <- Map(function(input, result, case) {
       case_influence <- result$influence[pattern_of_case(input$view$x)][match(all_cases, case)]
       replace_na(case_influence, 0) * sqrt(result$n / (result$n - 1))

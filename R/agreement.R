@@ -232,8 +232,8 @@ add_bootstrap <- function(table, tasks, settings) {
   table
 }
 
-# Returns the printed header lines, which describe the ratings. If weights are counts, a row of the
-# ratings represents several cases, and the number of cases is the sum of the weights.
+# Returns the printed header lines, which describe the ratings. If weights are counts of cases, the
+# number of cases is the sum of the weights.
 header_of_agreement <- function(view) {
   x <- view$x
   header <- format_header(x)

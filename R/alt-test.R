@@ -80,10 +80,9 @@ alt_test <- function(x, ..., epsilon = 0.2, score = c("accuracy", "neg_rmse"), q
     min_cases = check_count(min_cases, "min_cases", 2L), ratings = nrow(x),
     silent = abstain_note(x), ordered = x$ordered && n_categories(x) > 2L
   )
-  # Closeness of each category to each other category, a square matrix. In each case, the test
-  # compares a system with one rater. The answer with the larger sum of closeness to the ratings of
-  # the other raters is nearer to them. For "neg_rmse", closeness is minus the squared difference.
-  # The nearer answer then has the smaller root mean squared error.
+  # Closeness of each category to each other category, a square matrix. The test compares the
+  # answers of a system and of one rater to each case. The answer with the larger sum of closeness
+  # to the ratings of the other raters is nearer to them.
   closeness <- diag(n_categories(x))
   if (options$score == "neg_rmse") {
     abort_argument_if(!x$ordered && !has_numeric_categories(x), "score",
@@ -95,6 +94,7 @@ alt_test <- function(x, ..., epsilon = 0.2, score = c("accuracy", "neg_rmse"), q
     # Two sums of closeness are tied if they differ by less than a fixed number. Values are divided
     # by their range, so that ties do not depend on the unit of the values.
     category_values <- category_values / max(diff(range(category_values)), .Machine$double.xmin)
+    # With this closeness, the nearer answer has the smaller root mean squared error.
     closeness <- -outer(category_values, category_values, `-`)^2
   }
   tests <- lapply(seq_along(x$systems), test_against_raters, x, closeness, options)
@@ -139,13 +139,14 @@ test_against_raters <- function(system_number, x, closeness, options) {
   n_cases <- count_by_rater(TRUE)
   has_enough_cases <- n_cases >= options$min_cases
   n_used <- replace(n_cases, !has_enough_cases, NA_real_)
+  # Share of cases in which the rater is nearer to the other raters, minus the share in which the
+  # system is nearer.
   lead <- (n_rater_nearer - n_system_nearer) / n_used
-  # `lead` is the share of cases in which the rater is nearer to the other raters, minus the share
-  # in which the system is nearer. The alternative of the one-sided t-test is that `lead` is below
-  # `epsilon`. If all cases have the same outcome, the p-value is 0 or 1.
+  # One-sided t-test, with the alternative that `lead` is below `epsilon`.
   sum_of_squares <- n_system_nearer * (1 + lead)^2 + n_rater_nearer * (1 - lead)^2 +
     (n_used - n_system_nearer - n_rater_nearer) * lead^2
   statistic <- (lead - options$epsilon) / sqrt(sum_of_squares / (n_used - 1) / n_used)
+  # If all cases have the same outcome, the variance is 0, and the p-value is 0 or 1.
   p_values <- pt(replace(statistic, is.nan(statistic), Inf), n_used - 1)
   few_cases_reason <- paste(
     "fewer than", options$min_cases, "cases with", options$min_raters, "ratings"

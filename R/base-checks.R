@@ -20,8 +20,8 @@ check_call <- function(frames_up = 1L, except = NULL, dots = character()) {
     dots_call <- eval(quote(substitute(alist(...))), frame)
     abort_unknown_arguments(dots_call, names(arguments), dots, frame)
   }
-  # Evaluates missing() in the frame of the checked function. The call contains the function
-  # missing() itself and not its name, because an argument in this frame may be called "missing".
+  # The call contains the function missing() and not its name, because the checked function may have
+  # an argument called "missing".
   missing_arguments <- Filter(function(arg) {
     eval(call2(missing, as.name(arg)), frame)
   }, setdiff(names(Filter(is_missing, arguments)), c("...", except)))
@@ -119,9 +119,8 @@ abort_unknown_arguments <- function(dots_call, valid_names, names_in_dots = char
   arguments <- arguments[!names2(arguments) %in% names_in_dots]
   if (is_empty(arguments)) return()
   argument_names <- names2(arguments)
-  # The arguments may have been passed on in `...` by a function of this package that called the
-  # checked function. Arguments of all these functions that have `x` and `...` are therefore valid,
-  # too. A function whose argument is being evaluated is not a caller.
+  # Arguments in `...` may come from a function of this package that called the checked function.
+  # All arguments of functions that pass on `...` in this way are therefore valid, too.
   passed_names <- NULL
   frame <- sys.nframe()
   while (frame > 0L) {
@@ -224,8 +223,7 @@ mark_untruncated <- function(x) cli::cli_vec(x, list("vec-trunc" = Inf))
 # Returns the `candidates` that are similar to one of `names`, for hints after a typing error. If
 # candidates differ from a name only in capitals, dots or underscores, only these candidates are
 # returned. Otherwise two names are similar if one contains all words of the other, or if they
-# differ by at most two letters. Names of up to four letters may differ by one letter, and single
-# letters must be equal.
+# differ by at most two letters (one letter if the name is short).
 find_similar_names <- function(names, candidates) {
   simplified_names <- fold_case(gsub("[._]", "", names))
   simplified_candidates <- fold_case(gsub("[._]", "", candidates))

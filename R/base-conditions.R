@@ -169,10 +169,8 @@ warn_if <- function(doubtful, ...) {
 is_wrong <- function(condition) if (is.logical(condition)) condition else !is_empty(condition)
 
 # Returns the frame of the function of this package that user code called. An error then names this
-# function and not an internal one. The search starts at the error and follows parent frames
-# outwards. It stops at a function that the user defined, or at the top level. The result is the
-# last frame of this package that the search passed. Frames that only evaluate an argument are
-# skipped, because they are not parents.
+# function and not an internal one. The search follows parent frames outwards, until it reaches a
+# function of the user or the top level. The result is the last frame of this package before that.
 user_frame <- function() {
   parent_numbers <- sys.parents()
   frame_number <- sys.nframe()
@@ -184,17 +182,17 @@ user_frame <- function() {
     } else if (is.environment(enclosure) && identical(topenv(enclosure), globalenv())) {
       break
     }
-    # If a function has ended, the number of its parent frame is invalid. The second term ensures
-    # that the loop still moves outwards.
+    # If the parent function has ended, the number of its frame is invalid. The second term ensures
+    # that the loop ends.
     frame_number <- min(parent_numbers[[frame_number]], frame_number - 1L)
   }
   outermost_frame
 }
 
 # Formats a cli message: adds the lines `x` (found) and `i` (what to do), inserts values from
-# `envir`, and escapes control characters. Colours are switched off, so that all control characters
-# in the text come from user data. Lines are broken when the condition is shown.
+# `envir`, and escapes control characters.
 format_message <- function(message, x, i, envir) {
+  # Colours are switched off, because their codes are control characters, too.
   withr::local_options(cli.num_colors = 1L)
   bullet_types <- rep(c("x", "i"), c(length(x), length(i)))
   message <- c(message, setNames(as.character(c(x, i)), bullet_types))

@@ -248,9 +248,6 @@ NULL
 # * Notes that differ only in their first percentage become one note. The percentage becomes the
 #   range of the values, such as "14% to 53%".
 # * If only some parts have a note, the names of these parts are put before it.
-# * Exception: each part has one of several notes that differ only after the last colon, and more
-#   than half of the parts have the same one. This note then has no names. The other notes are
-#   reduced to their last sentence, after the names of their parts.
 merge_part_notes <- function(notes) {
   texts <- unlist(notes, use.names = FALSE)
   part_names <- rep(names(notes), lengths(notes))
@@ -263,6 +260,9 @@ merge_part_notes <- function(notes) {
     percents <- sort(as.numeric(unlist(strsplit(percents, "%( to )?"))))
     range_text <- paste0(unique(percents[c(1L, length(percents))]), "%", collapse = " to ")
     note <- sub("\r", range_text, one_template, fixed = TRUE)
+    # Similar notes differ only after the last colon. If every part has one of several similar
+    # notes, the note of more than half of the parts is printed without names. The other notes are
+    # shortened to their last sentence.
     similar_templates <- templates[beginnings %in% beginnings[is_same]]
     is_majority <- length(similar_templates) == length(notes) &
       2L * table(similar_templates) > length(notes)

@@ -100,9 +100,9 @@ autoplot.fallible_result <- function(object, ...) { # nolint: object_name.
     i = "See its tables with {.fun tidy}.")
 }
 
-# If ggplot2 is installed, this package exports the generic of ggplot2 instead of a separate one.
-# Two generics would mask each other if both packages are attached. ggplot2 is loaded only when
-# autoplot() is first used.
+# If ggplot2 is installed, this package exports autoplot() of ggplot2. If it had another generic
+# with this name, one of them would mask the other. ggplot2 is loaded only when autoplot() is first
+# used.
 .onLoad <- function(libname, pkgname) { # nolint: object_name.
   if (nzchar(system.file(package = "ggplot2"))) {
     delayedAssign("autoplot", ggplot2::autoplot, assign.env = topenv())
@@ -180,10 +180,10 @@ lines_at <- function(table) {
 
 zero_line <- function() ggplot2::geom_vline(xintercept = 0, colour = "grey35")
 
-# Both functions convert a vector to a factor. The levels of factor_in_order() are in order of
-# appearance. The levels of factor_from_top() are in reverse order, so that the first level is at
-# the top of a vertical axis.
+# Converts a vector to a factor. The levels are in order of appearance.
 factor_in_order <- function(x) factor(x, unique(x))
+# Converts a vector to a factor. The levels are in reverse order of appearance, so that the first
+# value is at the top of a vertical axis.
 factor_from_top <- function(x) factor(x, rev(unique(x)))
 
 # Returns a scale that gives each value of the aesthetic "colour" a colour. `colours`: names in

@@ -10,10 +10,10 @@ registered_records <- function(kind) {
   mget(sort_strings(ls(registry)), envir = registry)
 }
 
-# Adds the record that `make_record()` returns to the registry, or removes the record named `id`.
-# * kernel: the user's function that computes the measure or metric. If it is NULL, the record is
-#   removed.
+# Adds a record to the registry, or removes the record named `id` if `kernel` is NULL.
+# * kernel: the user's function that computes the measure or metric.
 # * reserved_ids: names of the built-in records. Users cannot give these names to their records.
+# * make_record: a function that returns the record.
 register <- function(kind, id, kernel, reserved_ids, make_record) {
   is_valid <- is_string(id) && nzchar(id) && !startsWith(id, ".")
   abort_argument_if(!is_valid || id %in% reserved_ids, "id",

@@ -10,8 +10,8 @@
 # * line: the string that format() returns.
 # * caption: the line above the table in a document.
 # * head: lines of the printed header.
-# * shown: what print() shows: a view() or a list of views. If it is a function of the result that
-#   returns a view, print() shows no table, and only documents contain the view.
+# * shown: what print() shows: a view() or a list of views. It may also be a function of the result
+#   that returns a view for documents only; print() then shows no table.
 # * document: the view for documents, by default the first view in `shown`.
 # * class: the name of the result in print(), by default its first class.
 # * notes: strings or note()s that are printed below the table.
@@ -27,11 +27,11 @@ new_schema <- function(tables, facts, line, caption = line, head = caption, show
 }
 
 # Creates a result of class `class` from its fields `...`, its tables and the elements of its schema
-# (see new_schema()). Two arguments determine the form of the result:
+# (see new_schema()). The form of the result depends on `again` and `tables`:
 # * If `again` is NULL, the result is a list. Tables that are not functions are fields of the list.
 # * If `again` is a function, the result is the tibble `tibble` (by default the first table), and
-#   fields are attributes. `again(table, about)` creates a result of the same class from the rows
-#   of this tibble that the user selected. `about`: attribute `about` of the result.
+#   fields are attributes. If the user selects rows, `again(rows, about)` creates a result of the
+#   same class. `about`: attribute of the result with this name.
 # * If `tables` is NULL, the result is a list without a stored schema. Its class has a method of
 #   schema_of().
 new_result <- function(class, ..., tables = NULL, facts = NULL, line = NULL, caption = line,
@@ -40,8 +40,8 @@ new_result <- function(class, ..., tables = NULL, facts = NULL, line = NULL, cap
                        tibble = tables[[1L]]) {
   class <- c(class, "fallible_result")
   if (is.null(tables)) return(structure(list(...), class = class))
-  # A table may already be a field of the result, or the result itself. The schema then does not
-  # store a copy of the table.
+  # Which tables are already fields of the result, or the result itself? The schema does not contain
+  # copies of these tables.
   is_stored_once <- if (is.null(again)) !map_lgl(tables, is.function) else
     map_lgl(tables, identical, tibble)
   schema <- new_schema(
@@ -60,9 +60,9 @@ new_result <- function(class, ..., tables = NULL, facts = NULL, line = NULL, cap
 # these classes compute the schema when it is needed.
 schema_of <- function(x) UseMethod("schema_of")
 
-# Returns the stored schema of a result. If the user selected rows of a result that is a tibble, the
-# schema is computed from these rows. If the user selected columns, or no rows, the tibble is not a
-# result any more, and the schema is NULL.
+# Returns the stored schema of a result. If the user selected rows of a tibble, the schema is
+# computed from these rows. If the user selected columns or no rows, the schema is NULL, because the
+# tibble is not a result any more.
 schema_of.default <- function(x) {
   schema <- attr(x, "schema", exact = TRUE)
   if (!is.data.frame(x) || identical(schema$size, list(nrow(x), names(x)))) return(schema)
@@ -80,10 +80,8 @@ note <- function(text, kind = "note", report = if (kind != "heading") plain_word
 }
 
 # Adapts text to readers who do not use R: drops clauses that name arguments or functions, and
-# replaces "gold cases" by "known cases". The remaining text must consist of complete sentences. If
-# a dropped clause ends a sentence, two other parts of the sentence are therefore dropped too:
-# * the comma, colon or semicolon before the clause
-# * a condition before the clause, such as "If cases are dependent," before "use `cluster`."
+# replaces "gold cases" by "known cases". If a dropped clause ends a sentence, the punctuation and
+# the condition before it are dropped, too, as in "If cases are dependent, use `cluster`."
 plain_words <- function(words) {
   words_or_code_pattern <- "([^.:;,\n`]|`[^`]*`)*"
   clause_pattern <- paste0(words_or_code_pattern, "(`[^`]*`|\\w\\(\\))", words_or_code_pattern)
@@ -154,7 +152,7 @@ print_view <- function(view, most = view$most) {
   cat("", if (!is.null(view$title)) printable(view$title), sep = "\n")
   cells <- format_view(view, most)
   for (i in view$left) {
-    # The text and the name are padded, so that they are printed aligned to the left.
+    # Cells and heading have the same width, so that print() aligns them to the left.
     cells[[i]] <- format(cells[[i]], justify = "left")
     names(cells)[[i]] <- format(names(cells)[[i]], width = max(nchar(cells[[i]])))
   }
@@ -163,8 +161,8 @@ print_view <- function(view, most = view$most) {
   if (n_hidden > 0L) cat("... and", number(n_hidden), "more; see tidy()\n")
 }
 
-# Is `x` a tibble that contains only some columns, or no rows, of a result? `x` is then printed as a
-# plain tibble.
+# Is `x` a result from which the user selected only some columns, or no rows? `x` is then printed as
+# a plain tibble.
 is_partial_result <- function(x) {
   is.data.frame(x) && is.null(schema_of(x)) && length(format(x)) != 1L
 }
@@ -216,8 +214,7 @@ tidy.fallible_result <- function(x, what = NULL, ...) {
   table <- tables[[what]]
   if (has_arguments(table)) {
     argument_names <- setdiff(names(formals(table)), "x")
-    # Names of arguments are checked here, unless the function that returns the table has an
-    # argument `...`. That function then checks them.
+    # A function with an argument `...` checks names of arguments itself.
     unknown_names <- if (!"..." %in% argument_names) setdiff(names2(list(...)), argument_names)
     abort_argument_if(unknown_names, "...",
       if (any(unknown_names == "")) "Arguments in {.arg ...} must be named." else
@@ -348,8 +345,8 @@ schema_of.result_parts <- function(x) { # nolint: object_name.
     lapply(schemas, function(schema) map_chr(Filter(is_wanted, schema$notes), `[[`, "text"))
   }
   common_notes <- Reduce(intersect, select_note_texts(function(note) note$kind != "heading"))
-  # If a note of a single part is an assumption or has a text for reports, it is printed with the
-  # name of the part. Other notes of single parts only explain columns, and are left out.
+  # Notes that only some parts have are printed with the names of the parts if they are assumptions,
+  # or have a text for reports. Other notes that only some parts have are left out.
   part_notes <- merge_part_notes(lapply(select_note_texts(function(note) {
     note$kind == "assumption" || note$kind != "heading" && !is_empty(note$report)
   }), setdiff, common_notes))
