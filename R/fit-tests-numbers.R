@@ -6,8 +6,7 @@ test_measures <- c(
 )
 
 # Returns an array that is TRUE for measures that are ratios. `shape`: dimensions of the array; the
-# first dimension is `test_measures`. Intervals of ratios are computed on the log scale. Intervals
-# of other measures are computed on the logit scale.
+# first dimension is `test_measures`. Intervals of ratios are computed on the log scale.
 is_ratio_measure <- function(shape) {
   array(test_measures %in% c("lr_positive", "lr_negative", "dor"), shape)
 }

@@ -18,8 +18,9 @@
 #' of a measure, standard errors are standard deviations, and limits are quantiles. Standard errors
 #' of `lr_positive`, `lr_negative` and `dor` are `NA`.
 #'
-#' For fits by likelihood, intervals are computed by the delta method, on the log scale for ratios
-#' and on the logit scale for probabilities. The intervals ignore that a pooled prior (see
+#' For fits by likelihood, standard errors are computed by the delta method. Intervals of ratios are
+#' computed on the log scale. A probability has Wilson's interval for the number of cases with which
+#' a share has the same standard error. The intervals ignore that a pooled prior (see
 #' [rater_model()]) is estimated. With more than 500 parameters, standard errors are computed as if
 #' the true categories were known, and are too small if raters often disagree. Standard errors are
 #' `NA` in three cases: the fit models abstentions, weights of cases are not whole numbers, or the
@@ -267,23 +268,24 @@ measure_tests.rater_fit <- function(fit, rates, both, conf_level, group) {
   }
   z <- normal_quantile(conf_level)
   value <- back_transform(transformed_values)
-  derivative <- ifelse(is_ratio_measure(dim(transformed_values)), value, value * (1 - value))
+  is_ratio <- is_ratio_measure(dim(value))
   measures <- list(
-    value = value, error = derivative * standard_error,
+    value = value, error = ifelse(is_ratio, value, value * (1 - value)) * standard_error,
     low = back_transform(transformed_values - z * standard_error),
     high = back_transform(transformed_values + z * standard_error)
   )
-  if (!uses_known_truth(fit)) return(measures)
-  # Sensitivities and specificities that are 0 or 1 get Wilson's interval. Its sample size is the
-  # number of cases with known truth.
-  known_counts <- count_known_by_truth(fit)
+  # Probabilities get Wilson's interval with the sample size that gives their standard error, because
+  # intervals on the logit scale are too wide near 0 and 1. The sample size of sensitivities and
+  # specificities that are 0 or 1 is the number of cases with known truth.
   n_known <- value + NA # an array of NA with the shape of `value`
-  n_known[1L, , seq_len(nrow(known_counts))] <- t(known_counts)
-  n_known[2L, , seq_len(nrow(known_counts))] <- t(rowSums(known_counts) - known_counts)
-  boundary_cells <- which(is_on_boundary(value) & n_known > 0)
-  limits <- probability_interval(value[boundary_cells], 0, z, n_known[boundary_cells])
-  measures$low[boundary_cells] <- limits[, 1L]
-  measures$high[boundary_cells] <- limits[, 2L]
+  if (uses_known_truth(fit)) {
+    known_counts <- count_known_by_truth(fit)
+    n_known[1L, , seq_len(nrow(known_counts))] <- t(known_counts)
+    n_known[2L, , seq_len(nrow(known_counts))] <- t(rowSums(known_counts) - known_counts)
+  }
+  limits <- probability_interval(value[!is_ratio], measures$error[!is_ratio], z, n_known[!is_ratio])
+  measures$low[!is_ratio] <- limits[, 1L]
+  measures$high[!is_ratio] <- limits[, 2L]
   measures
 }
 

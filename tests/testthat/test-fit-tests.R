@@ -175,6 +175,20 @@ test_that("a strong centre does not make accuracies of raters mostly prior", {
   expect_output(print(fit), "moved by the rater's skill")
 })
 
+test_that("intervals of probabilities are Wilson's, with the sample size of the standard error", {
+  fit <- fit_raters(three_tests(), rater_model("rater", "free", prior = "none"))
+  table <- test_accuracy(fit, conf_level = 0.95)
+  probability <- table[table$measure %in% c("sensitivity", "specificity", "ppv", "npv"), ]
+  p <- probability$estimate
+  n <- p * (1 - p) / probability$std.error^2
+  z <- stats::qnorm(0.975)
+  root <- z * sqrt(p * (1 - p) / n + z^2 / (4 * n^2))
+  expect_equal(probability$conf.low, (p + z^2 / (2 * n) - root) / (1 + z^2 / n))
+  expect_equal(probability$conf.high, (p + z^2 / (2 * n) + root) / (1 + z^2 / n))
+  ratio <- table[table$measure == "dor", ]
+  expect_equal(ratio$conf.high, ratio$estimate * exp(z * ratio$std.error / ratio$estimate))
+})
+
 test_that("rows of matrices are mostly prior if a rater has few ratings of their category", {
   truth_rates <- c(0.6, 0.35, 0.05)
   x <- withr::with_seed(1, simulate_ratings(rater_design(c(0.9, 0.75, 0.85, 0.7), NULL, truth_rates,
