@@ -1,5 +1,5 @@
-# Helper functions: tables, numbers, intervals, random seeds, computations in several processes, and
-# calls for several variables (lists of ratings) or groups of cases.
+# Helper functions for tables, numbers, intervals, random seeds, computations in several processes,
+# and repeated calls for several variables or groups of cases.
 
 # Binds the rows of tables that are lists of columns. The columns are vectors or lists, with the
 # same names in all tables.
@@ -89,8 +89,9 @@ interval_columns <- c("std.error", limit_columns)
 
 estimate_columns <- c("estimate", interval_columns)
 
-# Returns a list of columns with an estimate per system, a reason, and NA for standard errors and
-# intervals. Simulation studies stack many of these lists, because lists are faster than tibbles.
+# Returns a list of columns with an element per system: the estimate, NA as standard error and
+# interval, and the reason why numbers are missing. Simulation studies stack many of these lists,
+# because lists are faster than tibbles.
 result_table <- function(estimate, n = length(estimate), reason = NA_character_) {
   missing_numbers <- rep_len(NA_real_, n)
   list(
@@ -103,10 +104,10 @@ result_table <- function(estimate, n = length(estimate), reason = NA_character_)
 # * value: an estimate, a numeric vector, or a data frame with column `estimate`. It must have one
 #   number per system, in any order if it contains the names of systems.
 # * systems: names of the systems. Without names in `value`, numbers must be in this order.
-# * is_share: must estimates be in [0, 1], except for rounding errors? If not, the name of a single
-#   number is ignored.
+# * is_share: must estimates be in [0, 1], except for rounding errors?
 check_estimator_result <- function(value, systems, arg = "estimators", is_share = FALSE) {
   if (inherits(value, "accuracy_estimate")) value <- tidy(value)
+  # If estimates are not shares, a single number may have any name.
   table <- if (is.data.frame(value)) as.list(value) else
     list(estimate = value, system = if (is_share || length(systems) > 1L) names(value))
   system_names <- as.character(table[["system"]])
@@ -202,9 +203,9 @@ wilson_interval <- function(share, n, z) {
 }
 
 # Computes Wilson's intervals of estimated probabilities `p` with standard errors `error`. The
-# effective sample size is the number of cases for which a share would have this standard error. If
-# a probability is 0 or 1, its standard error is 0 or unknown. The effective sample size is then
-# `n`; if `n` is NA, the interval is NA. `z`: see normal_quantile().
+# sample size is the number of cases for which a share would have this standard error. `n`: sample
+# size for probabilities of 0 or 1, whose standard errors are 0 or unknown; if NA, their intervals
+# are NA. `z`: see normal_quantile().
 probability_interval <- function(p, error, z, n = NA_real_) {
   p <- clip01(p)
   wilson_interval(p, ifelse(is_on_boundary(p), n, bernoulli_variance(p) / error^2), z)
@@ -219,10 +220,9 @@ wilson_half_width <- function(share, n, z) {
   z / (1 + z^2 / n) * sqrt(bernoulli_variance(share) / n + z^2 / (4 * n^2))
 }
 
-# Returns the half width of the interval of an estimate that has two independent errors, such as
-# sampling error and an error shared with the raters.
-# * error: half width of an interval that allows for the second error only.
-# * end, middle: limit and centre of an interval that allows for the first error only.
+# Returns the half width of an interval that allows for two independent errors of an estimate.
+# * error: half width of an interval that allows for one error only.
+# * end, middle: limit and centre of an interval that allows for the other error only.
 add_error_to_half_width <- function(error, end, middle) sqrt((end - middle)^2 + error^2)
 
 # ---- Computations in other processes or on other machines, with package future ---
@@ -236,9 +236,8 @@ has_remote_workers <- function() {
 }
 
 # Runs `tasks` in worker processes and returns the list of their values. A task is a function
-# without arguments. Its environment contains the data that it needs, because the workspace of a
-# worker may contain other variables of the user. If a worker is lost, the error contains the names
-# of its tasks (from `task_names`) and the values of the finished tasks.
+# without arguments, whose environment contains all data that it needs. If a worker is lost, raises
+# an error with the names of its tasks (from `task_names`) and the values of the finished tasks.
 run_tasks_in_workers <- function(tasks, task_names, globals = list(), packages = character()) {
   catch_lost_worker <- function(code) tryCatch(code, FutureError = identity)
   futures <- lapply(tasks, function(task) {
@@ -252,7 +251,6 @@ run_tasks_in_workers <- function(tasks, task_names, globals = list(), packages =
   })
   is_lost <- map_lgl(outcomes, inherits, "FutureError")
   task_values <- unlist(replace(outcomes, is_lost, list(list(NULL))), recursive = FALSE)
-  # Field `finished` of the error is a list with the value of each task, NULL for lost tasks.
   abort_if(any(is_lost), "worker", "A worker process died, or cannot be reached.",
     x = escape_braces("Lost tasks: ", shorten(task_names[is_lost], most = 6L), "."),
     i = c(
@@ -261,6 +259,7 @@ run_tasks_in_workers <- function(tasks, task_names, globals = list(), packages =
       "Call {.fun future::plan} again, which restarts the workers, and then repeat the call. After
        the same {.fun set.seed}, random results are the same."
     ), pieces = task_names[is_lost],
+    # The value of each task, NULL for lost tasks
     finished = setNames(task_values, task_names), parent = outcomes[is_lost][[1L]])
   task_values
 }
@@ -283,27 +282,25 @@ draw_seed <- function() sample.int(.Machine$integer.max, 2L)
 # Runs code with a seed drawn from the user's random stream, which advances by this seed only.
 with_one_seed <- function(code) with_run_seed(draw_seed(), code)
 
-# Used in functions that accept several variables (a list of ratings) or groups of cases. Calls the
-# function that called map_variables() once for each variable or group, and combines the results
-# (see stack_results()). All calls together draw one seed, so that the user's random stream advances
-# as in one call.
+# Calls the function that called map_variables() once for each variable (an element of a list of
+# ratings) or each group of cases. Combines the results with stack_results().
 # * inputs: a named list with an element per variable or group. An element is a list of arguments
 #   that replace arguments of the user, or a new value of argument `x`.
-# * column: what the elements of `inputs` are, "variable" or "group".
-# If the user's argument `measures` has names, they are names of variables. Variables that it does
-# not name have the default measures.
+# * column: "variable" if `inputs` has an element per variable, "group" if per group.
 map_variables <- function(inputs, column = "variable", call = rlang::caller_call(),
                           fn = caller_fn(), env = caller_env(2L)) {
   call <- match.call(fn, call, envir = env)
   call[[1L]] <- fn
   if (column == "group") call$by <- NULL
   measures <- if (column == "variable") eval(call$measures, env)
+  # Names of `measures` are names of variables. The other variables have the default measures.
   has_named_measures <- has_names(measures)
   if (has_named_measures) {
     measures <- split(unname(measures), names(measures))
     check_names_among(names(measures), names(inputs), "measures")
     call$measures <- NULL
   }
+  # All calls use one seed, so that the user's random stream advances as in one call.
   with_one_seed(stack_results(Map(function(arguments, name) {
     if (is.object(arguments)) arguments <- list(x = arguments)
     if (has_named_measures) arguments$measures <- unlist(measures[[name]])

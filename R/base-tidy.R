@@ -137,8 +137,8 @@ table_of_estimates <- function(object) {
   table
 }
 
-# With these two methods, paste() and toString() use the text of format(). Without them, they would
-# paste the fields of the object.
+# With this method and the next one, toString() and paste() use the text of format() instead of the
+# fields of the object.
 #' @export
 toString.fallible_result <- function(x, ...) toString(format(x), ...) # nolint: object_name.
 

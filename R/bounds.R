@@ -151,8 +151,7 @@ bounds_of_fit <- function(fit, systems, group_size) {
   c(list(bounds = table), all_bounds[c("groups", "differences")])
 }
 
-# Returns all pairs of systems: a matrix with a column per pair. Its two rows are the indices of
-# both systems.
+# Returns all pairs of systems: a matrix of the indices of systems (2 x pairs).
 pairs_of_systems <- function(n, systems = seq_len(n)) {
   check_pair_numbers(n, 4)
   if (n < 2L) matrix(integer(), 2L, 0L) else matrix(systems[combn(n, 2L)], 2L)
@@ -182,8 +181,8 @@ make_refit_bounds <- function(fit, systems, group_size) {
   known_truth <- if (length(gold_patterns) > 0L) {
     setNames(x$categories[fit$known$truth[gold_patterns]], gold_patterns)
   }
-  # For speed, each replicate has a short Markov chain. Its Monte Carlo error increases the variance
-  # of a bound by about 1 / (effective number of draws), which is usually less than 1%.
+  # For speed, each replicate has a short Markov chain. Its Monte Carlo error usually increases the
+  # variance of a bound by less than 1%.
   sampler_settings <- if (!is.null(fit$sampling)) {
     list(draws = 400L, chains = 1L, warmup = 200L, thin = fit$sampling$thin, threads = 1L)
   }
@@ -215,7 +214,8 @@ add_confidence_set <- function(bounds, refit_bounds) {
   replicates <- replicate_bounds(bounds, weight, refit_bounds)
   bounds$failed <- as.integer(colSums(is.na(replicates$lowest)))
   has_many_failures <- bounds$failed > bounds$options$replicates / 2
-  # If all replicates are equal, a confidence set would suggest that there is no sampling error.
+  # If all replicates are equal, there is no confidence set, because it would suggest that there is
+  # no sampling error.
   has_equal_bounds <-
     is_constant_column(replicates$lowest) & is_constant_column(replicates$highest)
   reason <- first_reason(
@@ -249,13 +249,13 @@ is_constant_column <- function(values) {
 }
 
 # Returns bootstrap replicates of the bounds: a list of two matrices (replicates x systems), lowest
-# and highest. Patterns without ratings have weight 0 and are never drawn. Other patterns are sorted
-# by content before they are drawn, because their original order differs between data in memory and
-# data in a database.
+# and highest.
 # * bounds, refit_bounds: see add_confidence_set().
-# * weight: number of cases with each pattern of answers.
+# * weight: number of cases with each pattern of ratings and answers, 0 for unused patterns.
 replicate_bounds <- function(bounds, weight, refit_bounds) {
   x <- bounds$fit$x
+  # Patterns are sorted by content, because their original order differs between data in memory and
+  # data in a database.
   pattern_order <- order_of_patterns(x, bounds$fit$known$truth)
   clusters <- resampled_clusters(x, bounds$options, match(x$index, pattern_order))
   replicates <- run_replicates(

@@ -139,8 +139,8 @@ codes_of_single_ratings <- function(x) {
 
 # Returns a table with a row per pair of raters with common cases. It compares the observed number
 # of agreements with simulated numbers. Arguments:
-# * draws: list with an element per posterior draw. An element contains `base_rates` (populations,
-#   which are groups of cases, x categories) and `matrices`, a confusion matrix per rater.
+# * draws: a list with an element per posterior draw. An element contains `base_rates`, a matrix
+#   (populations x categories), and `matrices`, a confusion matrix per rater.
 # * weight: number of cases with each pattern of ratings.
 pair_checks <- function(fit, draws, weight) {
   x <- fit$x
@@ -176,10 +176,10 @@ pair_checks <- function(fit, draws, weight) {
   stack_rows(c(list(empty_table), Map(pair_row, pairs[, 2L], pairs[, 1L])))
 }
 
-# Returns a table with one row, which compares Pearson's X2 of the data with X2 of simulated
-# ratings. X2 compares observed and expected frequencies of rows of ratings in each population. A
-# row of ratings contains the ratings of one case by all raters. The table has no row if ratings are
-# missing or too many rows of ratings are possible. Arguments: see pair_checks().
+# Compares Pearson's X2 of the data with X2 of simulated ratings, and returns a table with one row.
+# X2 is computed from the frequencies of rows of ratings (the ratings of one case by all raters).
+# The table has no row if ratings are missing or too many rows of ratings are possible. Arguments:
+# see pair_checks().
 pattern_check <- function(fit, draws, weight) {
   x <- fit$x
   possible_rows <- all_answer_combinations(x)
@@ -215,7 +215,7 @@ resolve_priors <- function(priors, fit) {
   if (is.null(priors)) return(list())
   if (is.numeric(priors) && length(priors) > 0L && all(is.finite(priors) & priors > 0)) {
     return(lapply(setNames(priors, paste("power", priors)), function(power) {
-      # replace() is used because pmax() would convert NULL to a vector, and NULL must stay NULL.
+      # replace() keeps NULL elements of the prior, which pmax() would convert to empty vectors.
       raised_parameters <- rapply(fit$prior[c("raters", "system", "base_rates")], function(a) {
         replace(a, TRUE, pmax(1 + power * (a - 1), min_parameter))
       }, how = "replace")
@@ -358,15 +358,14 @@ check_alternatives <- function(alternative, x) {
 # Removes the prior of a model, because the tests compare maximised likelihoods.
 remove_prior <- function(model) replace(model, "prior", list(list()))
 
-# Tests each model in `alternative` against a null model. Models are fitted to the ratings only, not
-# to answers of systems. Returns a list with a row per model, see k_row(). The statistic is twice
-# the gain in log likelihood over the null model. In the null model, wrong categories are equally
-# probable, and cases are equally difficult. It has an accuracy for each rater or, if these
-# accuracies are not identified, one accuracy for all raters.
+# Tests each model in `alternative` against a null model. Returns a list with a row per model, see
+# k_row(). The statistic is twice the gain in log likelihood over the null model.
 alternative_rows <- function(x, alternative, settings) {
   if (length(alternative) == 0L) return(list())
   model_row <- function(name, ...) k_row("alternative", paste0("likelihood ratio, ", name), ...)
+  # Models are fitted to the ratings only, not to answers of systems.
   settings$system <- 0L
+  # The null model has an accuracy for each rater or, if these are not identified, one accuracy.
   choices <- model_choices(c("rater", "common"), "uniform", "none")
   null_model <- first_identified(x, settings, choices)$null
   reason <- why_untestable(x) %||% if (is.null(null_model)) {

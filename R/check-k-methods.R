@@ -55,8 +55,8 @@
 #' @name tidy.k_check
 NULL
 
-# Creates a `k_check` object. `table`: a row per test. `about`: list of settings, of
-# further tables, and of the numbers of cases, raters and categories, see new_k_result().
+# Creates a `k_check` object. `table`: a row per test. `about`: a list of settings, further tables,
+# and numbers of cases, raters and categories, which new_k_result() creates.
 new_k_check <- function(table, about) {
   is_violated <- table$verdict %in% bad_verdicts
   n_tests <- sum(!table$verdict %in% open_verdicts)
@@ -102,12 +102,10 @@ new_k_check <- function(table, about) {
   )
 }
 
-# Returns a table with a row per pair of judges (raters, and the system that is used as an
-# additional rater): observed and expected share of agreement, and p-value. Column `excess` is the
-# number of agreements minus the expected number, in units of its standard deviation. The p-value
-# compares `excess` with the largest excess of all pairs in each simulated data set, and thus allows
-# for the number of pairs. `result`: the core's result of the test of residual agreement. If it is
-# NULL, the table has no rows.
+# Returns a table with a row per pair of judges: observed and expected share of agreement, and
+# p-value. Column `excess` is the number of agreements minus the expected number, in units of its
+# standard deviation. `result`: the core's test of residual agreement; if NULL, the table has no
+# rows. `judges`: names of the judges.
 pair_table <- function(result, judges) {
   pairs <- lapply(result$agreement, as.double)
   n_common <- as.double(pairs$cases)
@@ -115,6 +113,8 @@ pair_table <- function(result, judges) {
   columns_tibble(
     rater1 = judges[pairs$judge1], rater2 = judges[pairs$judge2], n = n_common,
     observed = pairs$observed / n_common, expected = pairs$expected / n_common, excess = excess,
+    # The simulated statistic is the largest excess of all pairs, so that p-values allow for the
+    # number of pairs.
     p.value = map_dbl(excess, bootstrap_p, simulated = simulated_statistics(result, "residual"))
   )
 }
@@ -243,10 +243,8 @@ favourite_categories <- function(x) {
   counts <- rowsum_codes((rater - 1L) * n + rating_category(x), weight, n_raters(x) * n)
   counts <- matrix(counts, ncol = n, byrow = TRUE)
   favourite_category <- max.col(counts, "first")
-  # For each rater, `n_other_ratings` is the number of ratings by other raters of the cases that the
-  # rater rated. `n_other_favourites` is the number of these ratings in the rater's favourite
-  # category.
-  # Both are sums over patterns, weighted by numbers of cases.
+  # Counts the ratings by other raters of the cases that each rater rated: all of these ratings
+  # (`n_other_ratings`), and those in the rater's favourite category (`n_other_favourites`).
   case_and_rater <- pattern * (n_raters(x) + 1) + rater
   first_index <- match(case_and_rater, case_and_rater)
   sum_by_case_and_rater <- function(value) {
@@ -331,13 +329,12 @@ why_no_pairs <- function(x, settings) {
   }
 }
 
-# Tries null models in the order of `choices`. Returns a list of the first null model whose
-# alternative model is identified, and this alternative model. If there are no alternative models,
-# the null model itself must be identified. Returns NULL if no model is identified. Arguments:
+# Finds the first null model in `choices` whose alternative model is identified. Returns a list of
+# both models, or NULL if no alternative model is identified. Arguments:
 # * choices: a data frame with a row per null model. Columns are arguments of rater_model(). Models
 #   with more parameters are first.
-# * changes: list of the arguments of rater_model() that are changed in the alternative model; NULL
-#   if there is no alternative model.
+# * changes: a list of the arguments of rater_model() that differ in the alternative model. If
+#   it is NULL, there is no alternative model, and the null model must be identified.
 first_identified <- function(x, settings, choices, changes = NULL) {
   if (has_counts(x)) choices <- choices[choices$accuracy == "common", ]
   for (i in row_numbers(choices)) {

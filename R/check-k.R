@@ -268,13 +268,13 @@ disagreement_cells <- function(result, x) {
   )
 }
 
-# Returns text that names the pair of judges with the largest excess agreement. Judges are the
-# raters and the system that is used as an additional rater. With four judges, an excess of two
-# judges cannot be distinguished from an excess of the other two, so both pairs are named. `pairs`:
-# the core's table of pairs of judges.
+# Returns text that names the two judges whose agreement exceeds the expected agreement most.
+# `pairs`: the core's table of pairs of judges. `judges`: names of the judges.
 most_agreeing_pair <- function(pairs, judges) {
   pair_index <- which.max(pairs$excess)
   pair <- c(pairs$judge1[[pair_index]], pairs$judge2[[pair_index]])
+  # With four judges, excess agreement of two judges cannot be distinguished from excess agreement
+  # of the other two, so both pairs are named.
   judges_to_name <- c(judges[pair], if (length(judges) == 4L) judges[-pair])
   paste(judges_to_name[c(TRUE, FALSE)], judges_to_name[c(FALSE, TRUE)],
     sep = " and ", collapse = ", or ")
@@ -330,16 +330,15 @@ bad_verdicts <- c("violated", "contradiction")
 
 # Returns a list of tests. Each test is a list with these fields:
 # * property: the property to test.
-# * name: name of the likelihood ratio test; NULL if only `pairs` or `residual` is tested.
+# * name: name of the likelihood ratio test; NULL if there is no such test.
 # * null, alternative: the two models; NULL if a model is not identified or not needed.
-# * pairs: are disagreements between pairs of categories, and the lowest base rate, tested?
-# * residual: is it tested whether raters agree more often than the null model predicts?
+# * pairs: TRUE to test disagreements between pairs of categories, and the lowest base rate.
+# * residual: TRUE to test whether raters agree more often than the null model predicts.
 # * reason: why the test is not possible; NULL if it is possible.
 plan_k_tests <- function(x, settings) {
   untestable_reason <- why_untestable(x)
-  # `first_errors`: first value of `errors` to try in null models. With "distance", the probability
-  # of an error depends on the distance between categories. The test of independence tries "free" (a
-  # parameter for each error) before it, unless there are too many raters.
+  # Null models are tried with this value of `errors` before "uniform". With "distance", the
+  # probability of an error depends on the distance between the true and the wrong category.
   first_errors <- if (x$ordered && n_categories(x) > 2L) "distance" else "uniform"
   errors_to_try <- c(first_errors, first_errors, "uniform")
   difficulty_to_try <- c("strata", "none", "none")
@@ -372,8 +371,8 @@ plan_k_tests <- function(x, settings) {
       model_choices("rater", errors_to_try, difficulty_to_try)
     ), reason = why_no_pairs(x, settings), residual = TRUE))
   ))
-  # Statistics `pairs` need a null model with equally probable errors. They are added to a test that
-  # has such a model or, if there is none, computed in a separate test.
+  # Disagreements of pairs of categories are tested under a null model with equally probable errors.
+  # A test of property "errors" has this null model. If there is no such test, one is added.
   if (!any(c("errors", "chance") %in% settings$properties)) return(plan)
   test_index <- Position(function(test) test$property == "errors" && !is.null(test$null), plan)
   if (is.na(test_index)) {

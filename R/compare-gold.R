@@ -19,9 +19,8 @@ compare_with_gold <- function(comparison, estimate, pairs) {
       gold_accuracy(evidence, pairs$first[pair_indices], pairs$second[pair_indices])
     )
   }
-  # A list of vectors with results of gold cases on differences between two systems. Vector `known`
-  # has an element per pair of systems, TRUE if gold cases give an estimate of its difference. The
-  # other vectors have an element for each pair for which `known` is TRUE.
+  # Differences between two systems, measured by gold cases: a list of vectors. Vector `known` is
+  # TRUE for pairs of systems that gold cases measure. The other vectors contain only these pairs.
   measurements <-
     compute_by_blocks(pattern_answers(estimate$fit$x), pairs$first, measure_pairs)
   comparison$gold <- list(
@@ -38,9 +37,8 @@ compare_with_gold <- function(comparison, estimate, pairs) {
   ranked_systems <- comparison$accuracy$system[pairs$ranked_systems]
   draws <- draw_joint_accuracies(table[is_ranked_pair, ], ranked_systems, options$conf_level)
   comparison$ranks <- rank_table(ranked_systems, draws)
-  # Without gold cases, columns `known` and `order_known` show whether estimates and votes order
-  # systems in the same way. With gold cases, these columns are NA, because gold cases are
-  # evidence of the order that does not depend on votes.
+  # Columns `known` and `order_known` show whether votes order the systems like the estimates. They
+  # are NA here, because with gold cases the order does not depend on votes.
   comparison$ranks$known <- NA
   if (!all(is_ranked_pair)) draws <- pick_rows(draws, 0L)
   comparison$differences <- add_joint_intervals(table, draws, options)
@@ -86,10 +84,8 @@ empty_pair_sources <- tibble(
 )[0L, ]
 
 # Returns joint normal draws of the accuracies of all systems, relative to their mean: a matrix
-# (draws x systems). The variance of the difference between two systems is computed from the width
-# of its interval in `table`. If no joint distribution has all these variances, variances of the
-# draws are approximate (classical scaling). The matrix has no rows if a pair has no interval.
-# `systems`: names of the systems.
+# (draws x systems). The matrix has no rows if a pair has no interval. `table`: differences between
+# systems and their intervals. `systems`: names of the systems.
 draw_joint_accuracies <- function(table, systems, conf_level, n_draws = 4000L) {
   n_systems <- length(systems)
   if (n_systems < 2L) return(matrix(0, n_draws, n_systems))
@@ -99,6 +95,8 @@ draw_joint_accuracies <- function(table, systems, conf_level, n_draws = 4000L) {
   difference <- squared_error <- matrix(0, n_systems, n_systems)
   difference[cell_indices] <- table$estimate
   squared_error[rbind(cell_indices, cell_indices[, 2:1])] <- error^2
+  # Classical scaling: differences have the variances `squared_error`, or approximately these
+  # variances if no joint distribution has them exactly.
   centring_matrix <- diag(n_systems) - 1 / n_systems
   decomposition <-
     eigen(-centring_matrix %*% squared_error %*% centring_matrix / 2, symmetric = TRUE)
@@ -121,8 +119,8 @@ errors_of_differences <- function(table, conf_level) {
 
 # Adds the probability that the first system of each pair is better. If option `simultaneous` is
 # TRUE, also widens all intervals by a common factor, such that all intervals together contain their
-# differences with probability `conf_level`. If one pair has no interval, all widened intervals are
-# NA. `draws`: result of draw_joint_accuracies().
+# differences with probability `conf_level`. `draws`: a result of draw_joint_accuracies(). If it has
+# no rows, the widened intervals are NA.
 add_joint_intervals <- function(table, draws, options) {
   conf_level <- options$conf_level
   error <- errors_of_differences(table, conf_level)

@@ -81,12 +81,7 @@ group_measurement <- function(estimate, s, level) {
 }
 
 # Returns the influence of each cluster on the estimate of system number `s`: the sum of the
-# influences of its cases. The influence of a case has two parts:
-# * slope x (prediction - mean prediction) / (number of cases). The prediction is `p_correct`, the
-#   probability that the answer of the system is correct.
-# * only for gold cases: the value of the case in `measured$rest` / (number of gold cases)
-#
-# `measured`: field `x` of group_measurement(). corrected_mean() defines its fields.
+# influences of its cases. `measured`: a result of corrected_mean(), which defines its fields.
 influence_of_clusters <- function(estimate, measured, s) {
   evidence <- estimate$gold$evidence
   x <- estimate$fit$x
@@ -96,6 +91,8 @@ influence_of_clusters <- function(estimate, measured, s) {
   p_correct <- fill_unrated(predicted_correctness, answered_gold$weight)[x$index, 1L]
   weight <- weights_of_cases(x) * (answered_gold$weight[, 1L] > 0)[x$index] / measured$cases
   cluster <- as_label(estimate$options$given_cluster)
+  # Each case influences the estimate by `p_correct`, the predicted probability of a correct answer.
+  # A gold case also influences the estimate by its residual.
   rowsum(c(
     measured$slope * weight * (p_correct - sum(weight * p_correct)),
     measured$rest / measured$gold
@@ -103,10 +100,7 @@ influence_of_clusters <- function(estimate, measured, s) {
 }
 
 # Returns the difference between two groups for one system. `measurements`: list of two results of
-# group_measurement(), named by group. The interval is computed from both intervals and the
-# correlation of their errors (Zou and Donner, 2008). The correlation is estimated from clusters
-# that are in both groups, and multiplied by n / (n + prior_cases). Here n is the smaller number of
-# gold cases of the two groups.
+# group_measurement(), named by group.
 difference_of_groups <- function(measurements, method) {
   first_group <- measurements[[1L]]
   second_group <- measurements[[2L]]
@@ -118,6 +112,8 @@ difference_of_groups <- function(measurements, method) {
   cluster_reasons <- na.omit(c(
     why_no_cluster_interval(first_group$x), why_no_cluster_interval(second_group$x)
   ))
+  # The errors of the two groups are correlated if the groups have common clusters. With few gold
+  # cases, the estimated correlation is shrunk towards 0.
   common_clusters <- intersect(names(first_group$influence), names(second_group$influence))
   influence_scale <- sqrt(sum(first_group$influence^2) * sum(second_group$influence^2))
   correlation <- 0

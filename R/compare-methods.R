@@ -199,8 +199,8 @@ view_of_differences <- function(table, conf_level, name_columns = "pair", title 
 pair_names <- function(table) paste(table[[1L]], "-", table[[2L]])
 
 # Returns the pairs in the order in which they are printed. If all pairs are compared, the largest
-# differences are first. The order is unchanged with `reference` or `best`, and also with two
-# systems, so that the sign of their difference does not change between groups of cases.
+# differences are first. A single pair is not reversed, so that its difference does not change sign
+# between groups of cases.
 shown_pairs <- function(x) {
   table <- x$differences
   if (is.null(x$options$against) && nrow(table) > 1L) put_better_first(table) else table
@@ -234,8 +234,8 @@ comparison_notes <- function(x) {
     ),
     reason_notes(table, pair_names(table)),
     note_of_followers(x$options$followers),
-    # In these pairs, the system with the higher estimate does not agree more often with the most
-    # frequent rating than the other system.
+    # In these pairs, the system with the lower estimate agrees with the most frequent rating at
+    # least as often as the other system.
     if (length(pairs_of_unknown_order) > 0L) paste0(
       "Ratings do not show which of the two is better (by the model the first; by counting votes",
       " the second, or neither): ", shorten(pairs_of_unknown_order, most = 4L)

@@ -66,7 +66,7 @@ compare_models <- function(...) {
   names(fits) <- make.unique(model_names, sep = " ")
   models <- compare_criteria(fits)
   fits <- fits[models$model]
-  # Parameters that all models have, with their posterior medians.
+  # Names of the parameters that all models have.
   common_terms <- Reduce(intersect, lapply(fits, function(fit) {
     fit$terms$term[is_convergence_checked(fit$terms) & !is_dependence_term(fit$terms$term)]
   }))
@@ -130,8 +130,8 @@ compare_criteria <- function(fits) {
   table[order(-table$elpd), ]
 }
 
-# Warns if posterior medians of undecided models differ by more than `max_shift` posterior standard
-# deviations. check_fit() uses the same threshold for differences between priors.
+# Warns if models that predict about equally well have posterior medians that differ by more than
+# `max_shift` posterior standard deviations. `undecided_fits`: the fits of these models.
 warn_undecided <- function(undecided_fits, terms) {
   if (length(undecided_fits) < 2L) return(invisible())
   largest_sd <- do.call(pmax, lapply(unname(undecided_fits), function(fit) {

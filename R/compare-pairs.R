@@ -202,12 +202,11 @@ difference_table <- function(estimate, pairs, draws, conf_level, simultaneous) {
 # * pairs: indices of the pairs in the block
 # * draws: draws of the estimates (draws x systems)
 # * first, second: columns of `draws` with the two systems of each pair
-# * error: standard error of each difference; NULL if the draws have no attribute `times`
+# * error: standard error of each difference, if draws have heavier tails than normal draws;
+#   otherwise NULL
 #
 # `block_draws`: element `blocks` of comparison_draws(). `centre`: centre of the draws of each
-# system. A matrix of draws has an attribute `times` if its draws have heavier tails than normal
-# draws. The attribute contains a factor for each draw: its distance from the centre was multiplied
-# by this factor. Standard errors are computed from distances that are divided by the factor.
+# system.
 summarise_pairs <- function(pairs, block_draws, centre = NULL) {
   is_assigned <- logical(length(pairs$first))
   blocks <- list()
@@ -217,6 +216,8 @@ summarise_pairs <- function(pairs, block_draws, centre = NULL) {
     pair_indices <- which(!is.na(first) & !is.na(second) & !is_assigned)
     is_assigned[pair_indices] <- TRUE
     draws <- one_block$draws
+    # Factors by which distances of draws from the centre were multiplied, to make tails heavier.
+    # Standard errors are computed without these factors.
     tail_factor <- attr(draws, "times")
     covariance <- if (!is.null(tail_factor)) {
       cov((draws - rep(centre[one_block$systems], each = nrow(draws))) / tail_factor)
@@ -258,12 +259,11 @@ largest_deviations <- function(blocks, error) {
   max_deviations
 }
 
-# Returns TRUE for each pair of systems that two measures order in the same way. One measure is the
-# estimate; the other is agreement with the most frequent rating. If the two orders differ, the
-# estimates were right for only 4 of 10 pairs in public data. The result is FALSE for ties. It is NA
-# if all truths are known, if the comparison is of another metric than accuracy, or if the method is
-# not "average".
+# Returns TRUE for each pair in which the system with the higher estimate also agrees more often
+# with the most frequent rating, otherwise FALSE. If the orders by estimate and by agreement differ,
+# the order by estimate was right for only 4 of 10 pairs in public data.
 is_order_known <- function(estimate, first, second) {
+  # NA for other methods than "average", for other metrics than accuracy, and if truths are known.
   if (!is_averaged(estimate) || !is.null(estimate$compared) || has_all_truths(estimate)) {
     return(rep(NA, length(first)))
   }
@@ -290,13 +290,12 @@ rank_table <- function(systems, draws) {
   compute_ranks <- function(ties) as.vector(t(apply(-draws, 1L, rank, ties.method = ties)))
   best_rank <- compute_ranks("min")
   worst_rank <- compute_ranks("max")
-  # A draw adds 1 / (number of tied ranks) to all ranks from the best to the worst tied rank. For
-  # speed, this number is added at the best rank and subtracted after the worst rank, and the sums
-  # are then cumulated over ranks. The matrix of sums needs one row more than there are ranks,
-  # because the worst tied rank may be the last rank.
+  # A draw adds 1 / (number of tied ranks) to each tied rank. For speed, the number is added at the
+  # best tied rank and subtracted after the worst tied rank. The sums are then cumulated over ranks.
   sum_shares_at <- function(rank) {
     cell_index <- rank + (n_systems + 1) * rep(seq_len(n_systems) - 1, each = nrow(draws))
     sums <- rowsum_codes(cell_index, 1 / (worst_rank - best_rank + 1), (n_systems + 1) * n_systems)
+    # The additional row is for subtractions after the last rank.
     matrix(sums, n_systems + 1L, n_systems)
   }
   probability <- apply(sum_shares_at(best_rank) - sum_shares_at(worst_rank + 1), 2L, cumsum)

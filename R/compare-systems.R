@@ -165,13 +165,14 @@ compare_systems <- function(x, systems = NULL, conf_level = NULL, simultaneous =
   metric_settings <- check_compared_metric(metric, category, cost, estimate)
   gold <- estimate$gold
   has_gold <- !is.null(gold)
-  # With gold cases, the error of each pair is estimated separately. Simultaneous intervals need the
-  # joint distribution of all errors, and therefore all pairs.
+  # Simultaneous intervals need the joint distribution of all errors. With gold cases, this
+  # distribution is computed from the errors of all pairs.
   abort_argument_if(has_gold && simultaneous && !is.null(reference_or_best), "simultaneous",
     "can be {.code TRUE} only if all pairs are compared, because the estimate has gold cases.",
     i = "Leave out {.arg reference} and {.arg best}. To compare only some systems, name them in
         {.arg systems}.")
-  # Bootstrap replicates have a stored seed. Other draws use one seed from the user's random stream.
+  # Draws of shared errors, and draws with gold cases, use one seed from the user's random stream.
+  # Otherwise, draws are bootstrap replicates, which have a stored seed.
   interval <- interval_with_draws(estimate)
   run_with_seed <- if (interval$hidden || has_gold) with_one_seed else identity
   comparison <- run_with_seed({
@@ -260,9 +261,9 @@ estimate_again <- function(estimate, x) {
   fit <- replace_answers(estimate$fit, x)
   options <- estimate$options
   if (!is.null(options$method_record)) return(fit_and_run_function(x, options))
-  # A comparison uses only intervals that have joint draws of all systems, so other intervals are
-  # usually not computed again. The exception is an estimate with option `deviance`: its interval is
-  # computed again, because profile_interval() found a higher likelihood than the fit.
+  # A comparison does not use intervals without joint draws, so these are not computed again. With
+  # option `deviance`, the interval is needed: profile_interval() found a higher likelihood than the
+  # fit and thereby changed the estimate.
   if (is.null(interval_of(estimate)$draws) && is.null(options$deviance)) {
     options$interval <- interval_none$id
   }

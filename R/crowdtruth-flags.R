@@ -259,8 +259,8 @@ new_worker_flags <- function(workers, rule) {
   performance <- if (is_fitted) flag_performance(workers$held_out, workers$known) else
     lapply(flag_performance(0, NA), `[`, NA)
   flagged_workers <- workers[workers$flagged %in% TRUE, ]
-  # Flagged workers are sorted by score. Equal scores are sorted by the sum of the standardised
-  # deviations of the metrics in the suspicious direction.
+  # Sum of the standardised deviations of the metrics in the suspicious direction. Flagged workers
+  # with equal scores are sorted by this sum.
   deviation <- t(scale(as.matrix(workers[rule$metrics]))) * spam_sign[rule$metrics]
   deviation <- colSums(pmax(deviation, 0), na.rm = TRUE)[workers$flagged %in% TRUE]
   n_undefined <- sum(is.na(workers$score))

@@ -167,8 +167,9 @@ as.matrix.crowdtruth <- function(x, ...) {
   score_matrix
 }
 
-# Returns the table "labels" of a CrowdTruth result: a row per unit, and a column per label. Its
-# values are shares of the scores of the unit; in version 2014, these are shares of the votes.
+# Returns the table "labels" of a CrowdTruth result: a row per unit, and a column per label. A value
+# is the label's score divided by the sum of the scores of the unit. In version 2014, this is the
+# label's share of the votes.
 label_shares <- function(x) {
   scores <- as.matrix(x)
   abort_argument_if("case" %in% colnames(scores), "x",

@@ -119,11 +119,8 @@ notes_of_checks <- function(parts) {
   note(c(merge_part_notes(lines), "", heading_of_questions), "heading")
 }
 
-# Returns sentences about problems of the fitted ratings, which printed estimates show. The checks
-# are those of data_check() for agreement, constant raters, duplicates and systems. Findings with
-# status "problem" are returned. Near-perfect agreement of most raters has status "doubt", because
-# accurate people also agree. It is returned only if the user did not declare the kind of raters.
-# `is_gold`: are all estimates computed from gold cases? If TRUE, systems are not checked.
+# Returns sentences about problems of the fitted ratings, which printed estimates show. `is_gold`:
+# are all estimates computed from gold cases? If TRUE, systems are not checked.
 panel_problems <- function(fit, is_gold) {
   x <- fit$x
   agreement_statistics <- list(
@@ -134,6 +131,8 @@ panel_problems <- function(fit, is_gold) {
     if (!agreement_statistics$at_chance) finding_on_agreement(agreement_statistics, x),
     finding_on_constant_raters(x), finding_on_duplicates(x), if (!is_gold) finding_on_systems(x)
   )
+  # Near-perfect agreement has status "doubt". It is shown if the user did not declare the kind of
+  # raters.
   is_nearly_copied <- checks$check == "duplicates" & checks$status == "doubt" &
     panel_kind(x) == "undeclared"
   shown_checks <- checks[checks$status == "problem" | is_nearly_copied, ]
@@ -168,12 +167,8 @@ without_followers <- function(table, followers) {
 }
 
 # Returns the names of systems whose answers seem to be made from the ratings, for example by
-# majority vote. The check compares answers with three sets of labels: the most frequent category,
-# the labels of ground_truth(x), and those of dawid_skene(). It uses cases in which raters disagree
-# and the probability that the label is right (by dawid_skene()) is below 0.9. A system with
-# independent errors cannot agree with the labels more often than they are right, except by chance.
-# If raters share errors, the probability is too high, so the check reports fewer systems. The
-# models are fitted only if most answers of a system are among the ratings of the case.
+# majority vote. Answers are compared with three sets of labels: the most frequent category, the
+# labels of dawid_skene(), and those of ground_truth(x).
 consensus_systems <- function(x) {
   x <- with_votes(x)
   counts <- pattern_counts(x)
@@ -183,6 +178,7 @@ consensus_systems <- function(x) {
     compared_patterns <- which(answer > 0L & rowSums(counts) > 1)
     mean(counts[cbind(compared_patterns, answer[compared_patterns])] > 0)
   })
+  # For speed, labels are computed only if most answers of a system are among the ratings.
   if (!any(share_among_ratings > 0.9, na.rm = TRUE)) return(character())
   labels <- without_warnings(average_labels(x))
   posterior <- if (has_counts(x)) labels$posterior else
@@ -194,11 +190,14 @@ consensus_systems <- function(x) {
   ), function(scores) {
     label <- max.col(scores, "first")
     probability <- posterior[cbind(seq_along(label), label)]
+    # The check uses cases in which raters disagree and the label is doubtful.
     is_doubtful <- probability < 0.9 & label == max.col(scores, "last") & has_disagreement
     apply(answers, 2L, function(answer) {
       weights <- weights * (is_doubtful & answer > 0L)
       n <- sum(weights)
       n_equal <- sum(weights[answer == label])
+      # A system with independent errors agrees with labels at most as often as labels are right,
+      # except by chance.
       isTRUE(n >= 20 && n_equal >= 0.99 * n &&
         binomial_upper_tail(n_equal, n, sum(weights * probability) / n) < 0.01)
     })

@@ -71,8 +71,8 @@ data_check <- function(x, ...) {
   # Elements of `agreement_statistics`:
   # * share: share of pairs of ratings that agree
   # * at_chance: is `share` at most `chance_share`?
-  # * unequal: if `at_chance` is TRUE, are models identified in which raters differ in accuracy?
-  #   FALSE if `at_chance` is FALSE
+  # * unequal: TRUE if `at_chance` is TRUE, but models in which raters differ in accuracy are
+  #   identified
   # * alpha: ordinal alpha of Krippendorff if categories are ordered, otherwise NULL
   agreement_statistics <- list(
     share = totals$agreement, kappa = totals$kappa, at_chance = at_chance,
@@ -99,8 +99,8 @@ data_check <- function(x, ...) {
 }
 
 # Returns one row of the table of checks. `check`: name of the check. `found`: the finding in words.
-# `problem`: advice if the check found a problem, otherwise NULL. `doubt`: advice if the check found
-# a doubt, otherwise NULL.
+# `problem`, `doubt`: advice to the user. The argument that is given determines the status of the
+# check; without advice, the status is "ok".
 finding_row <- function(check, found, problem = NULL, doubt = NULL) {
   columns_tibble(
     check = check,
@@ -199,7 +199,7 @@ finding_on_duplicates <- function(x) {
     rater_group[pairs$first] == rater_group[pairs$second]
   pairs <- pairs[!(pairs$raters & is_explained), ]
   # Near-perfect agreement is reported if half of the compared pairs of raters agree in more than
-  # 95% of their cases. It is not reported if half of the raters, or more, are in no compared pair.
+  # 95% of their cases. These pairs must contain more than half of the raters.
   rater_pairs <- pairs[pairs$raters, ]
   n_compared_raters <- length(union(rater_pairs$first, rater_pairs$second))
   if (n_compared_raters > max(1, n_raters(x) / 2) && median(rater_pairs$same) > 0.95)
@@ -220,9 +220,7 @@ near_copies_message <- one_line("Half of all pairs of raters agree in more than 
 # * first, second: names of the two raters or systems
 # * raters: are both of them raters?
 # * same: share of common cases with equal answers
-# * chance: probability of at least the share `same` if errors are independent. To compute it, the
-#   accuracy of each rater or system is estimated by its agreement with the plurality of the other
-#   raters.
+# * chance: probability of at least the share `same` if errors are independent
 compare_answers <- function(x) {
   compared_raters <- raters_with_single_ratings(x)
   judge_names <- c(compared_raters, x$systems)
@@ -234,6 +232,7 @@ compare_answers <- function(x) {
   pairs <- table_of_pairs(counts, 20)
   first_judge <- judge_names[pairs$judge1]
   second_judge <- judge_names[pairs$judge2]
+  # Accuracy is estimated by agreement with the most frequent rating by other raters.
   accuracy <- plurality_shares(x)
   p_equal <- accuracy[first_judge] * accuracy[second_judge] +
     (1 - accuracy[first_judge]) * (1 - accuracy[second_judge]) / max(n_categories(x) - 1, 1)

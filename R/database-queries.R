@@ -110,10 +110,7 @@ take_columns <- function(data, columns) dplyr::select(data, dplyr::all_of(column
 # Converts long data to a query with a row per case. Arguments:
 # * columns: names of the columns of `data`. The names of this vector are the roles of the columns:
 #   "case", "rater", "rating" and, if there are weights, "weight"
-# * pivoted_columns: a result of pivot_columns(). Each row becomes a column of the query. If
-#   `pivoted_columns` has only column `rater`, the new column contains the rating by this rater. If
-#   it also has column `rating`, the new column contains the number of times that the rater gave
-#   this rating.
+# * pivoted_columns: a result of pivot_columns(). Each row becomes a column of the query
 # * prefix: new columns are named by the prefix and a number
 # * extra_columns: a list of expressions for further columns
 pivot_query <- function(data, columns, pivoted_columns, prefix, extra_columns) {
@@ -122,6 +119,8 @@ pivot_query <- function(data, columns, pivoted_columns, prefix, extra_columns) {
     rating = as.character(!!sym(columns[["rating"]])),
     !!!syms(columns[names(columns) == "weight"])
   )
+  # If raters may repeat ratings, a new column contains how often a rater gave a rating. Otherwise,
+  # it contains the rating by a rater.
   column_expressions <- if (!is.null(pivoted_columns$rating)) Map(function(key, label) {
     count_if(expr(rater == !!key & rating == !!label))
   }, pivoted_columns$rater, pivoted_columns$rating) else

@@ -1,10 +1,10 @@
 # Functions that reduce lazy tables to distinct rows, for build_ratings(). They return a list:
 # * table: a data frame from which ratings are built
 # * columns: arguments of ratings() that select the columns of `table`
-# * times: number of cases of each distinct row
-# * rows: number of rows in the database that these cases have
+# * times: number of cases with each distinct row
+# * rows: number of rows in the database that contain these cases
 # * keys: a data frame with the keys of each distinct row, see key_expression()
-# * cases: a lazy table with a row per case, which contains the same keys
+# * cases: a lazy table with a row per case, which contains the keys of its distinct row
 
 # Reduces a lazy table with a row per case (wide data, or counts of ratings per category) to its
 # distinct rows.
@@ -136,13 +136,11 @@ pivot_columns <- function(raters, ratings) {
 }
 
 # Converts distinct rows back to long data: a data frame with columns `case`, `rater` and `rating`.
-# `case` is the index of the row of `distinct_rows`. A rater without ratings, or a case without
-# ratings, gets a row with a missing rating. Arguments:
-# * distinct_rows: a data frame of distinct rows, with a column for each row of `pivoted_columns`
+# `case` is the index of the row of `distinct_rows`. Arguments:
+# * distinct_rows: a data frame with a column for each row of `pivoted_columns`
 # * pivoted_columns: a result of pivot_columns()
 # * raters, labels: values and keys, see fetch_values()
-# * n_ratings: number of ratings that the database counted for each row of `distinct_rows`. There is
-#   an error if the result has another number of ratings.
+# * n_ratings: number of ratings that the database counted for each row of `distinct_rows`
 # * prefix: prefix of the names of the columns in `distinct_rows`
 unpivot_rows <- function(distinct_rows, pivoted_columns, raters, labels, n_ratings, prefix = "r") {
   ratings <- stack_rows(row_numbers(pivoted_columns), function(j) {
@@ -157,7 +155,9 @@ unpivot_rows <- function(distinct_rows, pivoted_columns, raters, labels, n_ratin
       rating = label_code[source_row]
     )
   })
+  # Raises an error if the number of ratings is not the number that the database counted.
   check_same_rows(sum(distinct_rows$times[ratings$case]), sum(n_ratings, na.rm = TRUE), "rating")
+  # A case without ratings, or a rater without ratings, gets a row with a missing rating.
   rows <- rbind(
     ratings, expand.grid(
       case = setdiff(row_numbers(distinct_rows), ratings$case), rater = 1L, rating = NA_integer_

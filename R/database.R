@@ -204,19 +204,18 @@ fetch_groups <- function(origin, quo, empty_data) {
 
 # Returns the lazy table `data`, in which the database compares text byte by byte, as R does.
 # Without this change, the collation of a column (its rules for comparing text) may ignore case,
-# accents or trailing blanks. This package cannot change the collation in some databases. In them,
-# there is an error if one of `used_columns` (names) has such a collation.
-#
-# PostgreSQL needs a cast, because it has a type of text that ignores case. SQLite does not report
-# the type of an expression, and R then reads it as logical. In SQLite, columns of type logical are
-# therefore treated as text.
+# accents or trailing blanks. `used_columns`: names of the columns that are used.
 compare_bytes <- function(data, used_columns) {
   con <- dbplyr::remote_con(data)
   types <- map_chr(suppressWarnings(fetch_rows(head(data, 0L))), typeof)
+  # SQLite does not report the type of an expression, and R then reads it as logical. In SQLite,
+  # columns of type logical are therefore treated as text.
   text_columns <-
     names(types)[types %in% c("character", if (inherits(con, "SQLiteConnection")) "logical")]
+  # PostgreSQL needs a cast, because it has a type of text that ignores case.
   sql_format <- switch(class(con)[[1L]], SQLiteConnection = "%s COLLATE BINARY",
     PostgreSQLConnection = , PqConnection = , duckdb_connection = "CAST(%s AS TEXT) COLLATE \"C\"")
+  # In other databases, the collation cannot be changed, and an unsuitable collation is an error.
   if (is.null(sql_format)) {
     check_collation(data, intersect(text_columns, used_columns))
     return(data)

@@ -107,9 +107,9 @@ check_copying <- function(copying, raters, systems) {
 }
 
 # Checks argument `matrices`. Returns a list with a numeric vector per rater or system: the entries
-# of its confusion matrix, row by row, or of its confusion matrices in all strata. The vector is
-# empty for a rater or system without a matrix. `judges`: names of raters and systems. `n_strata`:
-# number of strata.
+# of its confusion matrix, row by row. If there is a matrix per stratum, the vector contains the
+# matrices one after the other. If there is no matrix, the vector is empty. `judges`: names of
+# raters and systems.
 check_matrices <- function(matrices, judges, labels, n_strata) {
   unknown_names <- if (is.list(matrices)) setdiff(names2(matrices), judges)
   abort_argument_if(!is.list(matrices) || !is_empty(unknown_names), "matrices",
@@ -148,15 +148,16 @@ check_matrix <- function(m, name, n) {
 }
 
 # Checks argument `covariates` of rater_design(), a data frame with a row per kind of case (cases
-# with the same covariates). Returns a list. If `covariates` is NULL, its only element is `strata`,
-# the argument `difficulty`. If `covariates` is given, the list contains:
+# with the same covariates). Returns a list:
 # * strata: a data frame for check_strata(), with one stratum per kind of case
 # * covariates: a tibble of the covariates of each kind of case
 # * judges: names of the raters and systems whose accuracy depends on the kind of case
 # * matrices: for each of these raters and systems, a list with a confusion matrix per kind of case
 #
+# If `covariates` is NULL, the list contains only argument `difficulty` as `strata`.
+#
 # `judges`: names of all raters and systems. `labels`: labels of categories. `in_matrices`: names of
-# raters and systems with an element of argument `matrices`.
+# raters and systems that have a matrix in argument `matrices`.
 convert_case_kinds <- function(covariates, difficulty, judges, labels, dispersion, in_matrices) {
   if (is.null(covariates)) return(list(strata = difficulty))
   weight <- if (is.data.frame(covariates)) covariates[["weight"]]
@@ -238,10 +239,10 @@ user_confusion_matrix <- function(design, judge, stratum) {
 
 # Returns nodes for the numerical integration over cases with the same true category and stratum.
 # The result is a data frame with a row per node:
-# * effect: effect of the case, standard normal; see "Shared errors" in ?rater_design. Effects of
-#   nodes are equally spaced.
-# * position: position in the order of cases, 0 to 1. Positions have weights of Simpson's rule.
-# * weight: weight of the node. Weights sum to one.
+# * effect: effect of the case, see "Shared errors" in ?rater_design. It is standard normal.
+# * position: position of the case in the order of cases, 0 to 1.
+# * weight: weight of the node, the normal density of `effect` times the weight of `position` by
+#   Simpson's rule. Weights sum to one.
 case_quadrature_nodes <- function(design) {
   effect <- if (any(design$loading != 0)) seq(-6, 6, by = 0.05) else 0
   has_drift <- any(design$drift != 0)

@@ -308,10 +308,8 @@ all_answer_combinations <- function(x) {
 # The parameters are identified if both numbers are equal. Enough degrees of freedom do not
 # guarantee full rank (Jones et al., 2010).
 #
-# `populations`: number of populations. `points`: a list of sets of parameter values. The rank is
-# computed at each set, and the largest rank is returned. A set is a list like argument `parameters`
-# of code_probabilities(). If all raters have the same accuracy, it has only one matrix. If errors
-# are uniform, a matrix is one number, the accuracy. Rows of matrices are divided by their sums.
+# `populations`: number of populations. `points`: a list of sets of parameter values, see argument
+# `parameters` of code_probabilities(). The returned rank is the largest rank at these sets.
 rank_of_model <- function(x, model, populations,
                           points = random_parameters(x, model, populations)) {
   codes <- all_answer_combinations(x)
@@ -320,6 +318,8 @@ rank_of_model <- function(x, model, populations,
   combination_probabilities <- function(changed, point) {
     parameters <- relist(changed, point)
     parameters$base_rates <- parameters$base_rates / rowSums(parameters$base_rates)
+    # A single number is the accuracy of a rater with uniform errors. A single matrix is used for
+    # all raters.
     parameters$matrices <- rep_len(lapply(parameters$matrices, function(m) {
       if (length(m) == 1L) m <- diag(m, n) + (1 - diag(n)) * (1 - m) / (n - 1)
       m / rowSums(m)
@@ -340,7 +340,7 @@ rank_of_model <- function(x, model, populations,
   )
 }
 
-# Returns two random sets of parameter values for rank_of_model(). The seed makes it reproducible.
+# Returns two random sets of parameter values for rank_of_model(), the same in every call.
 random_parameters <- function(x, model, populations) {
   n <- n_categories(x)
   draw_matrix <- function(n_rows, low = 0.5, high = 1.5) {
@@ -375,9 +375,9 @@ check_dependence_identified <- function(x, model, populations, raters_with_prior
 }
 
 # Warns, after every fit of a model with correlated errors, that other such models may fit the
-# ratings equally well. The warning reports whether the parameters are identified, by the lower of
-# two ranks: at random parameter values, and at the posterior means (see rank_of_model()).
+# ratings equally well. The warning also reports whether parameters are not identified.
 warn_dependence <- function(fit) {
+  # The lower of two ranks is used: at random parameter values and at the posterior means.
   rank_check <- fit$learnable
   if (!is.null(rank_check)) {
     mean_draw <- drop_null(parameters_of_values(fit, colMeans(fit$draws)))

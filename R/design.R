@@ -197,8 +197,8 @@ lehner_design <- function(figure, system = c(0.1, 0.3, 0.5, 0.7, 0.9), ...) {
 }
 
 # Returns the accuracies of raters and then of systems. For a rater or system with a confusion
-# matrix, the accuracy is the mean probability of a correct answer over categories, weighted by
-# expected base rates, and over strata.
+# matrix, the accuracy is the mean probability of a correct answer, weighted by expected base rates
+# and by weights of strata.
 given_accuracies <- function(design) {
   accuracy <- c(design$raters, design$systems)
   weight <- design$strata$weight
@@ -255,10 +255,11 @@ design_violations <- function(x) {
 
 # Returns the design with all raters and only the system with number `system`. Systems that this
 # system copies, directly or indirectly, become hidden systems: their answers are drawn but not
-# returned. In `copying`, systems are numbered after raters.
+# returned.
 keep_system <- function(design, system) {
   if (!is_world(design)) {
     rater_count <- n_raters(design)
+    # In `copying`, raters have the first numbers, and systems the next numbers.
     kept_judges <- judges_with_answers <- c(seq_len(rater_count), rater_count + system)
     repeat {
       copying <- design$copying[design$copying$to %in% kept_judges, ]

@@ -113,9 +113,8 @@ add_download_handlers <- function(input, output, current_ratings, gold_plan, kno
   output$word <- new_report_handler(".docx")
 }
 
-# Returns argument `common` of estimate_accuracy(), the share of the raters' errors that systems
-# share, if the user set it on the page. Returns NULL if the user did not set the share, or if
-# there are cases with known truth.
+# Returns argument `common` of estimate_accuracy(), which the user can set on the page. Returns NULL
+# if the user did not set it, or if there are cases with known truth.
 page_common <- function(input, known_truth) {
   if (isTRUE(input$choose) && is.null(known_truth)) input$common
 }

@@ -112,21 +112,19 @@ rating_distribution.family_fit <- function(fit) { # nolint: object_name.
 # * judged: a data frame with a row for each combination of rater and covariates
 # * pattern: index of the pattern of each rating
 # * row: row of `judged` to which each rating belongs
-# * cell: index of each rating in a matrix with a row per row of `judged` and a column per category
-#   of ratings
+# * cell: index of each rating in a matrix (rows of `judged` x categories)
 # * weight: weight of each pattern
 # * known: index of the true category of each pattern, 0 if unknown
 # * base: design matrix of the base rates, see formula_design()
-# * shape: dimensions of the array that the user's function `law` returns: rows of `judged`, true
-#   categories, ratings, strata
+# * shape: dimensions of the array of family_law()
 # * touched, set: see add_parameter_sets()
 # * theta: parameters of the family, followed by coefficients of base rates
 #
 # Arguments:
-# * known: index of the true category of each pattern, or empty
+# * known: see above; empty if no true category is known
 # * system: index of a system that is fitted like a rater, 0 for none
-# * design_template, theta: design matrix (see formula_design()) and parameters of an earlier fit,
-#   or NULL. If argument `theta` is NULL, field `theta` contains starting values
+# * design_template, theta: design matrix and parameters of an earlier fit, or NULL. If `theta` is
+#   NULL, starting values are computed
 family_problem <- function(x, model, known, system = 0L, design_template = NULL, theta = NULL) {
   covariates <- pattern_covariates(x)
   system_answers <- if (system > 0L) pattern_answers(x)[, system] * is_rated_pattern(x)

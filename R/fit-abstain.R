@@ -1,8 +1,7 @@
-# Abstentions that may depend on the true category. A reply of a rater is an answer or an
-# abstention. In the pooled Dawid-Skene model, the confusion matrices of raters vary around a common
-# mean. The model can include, for each rater and true category, the probability that the rater
-# answers. The model is defined in src/core/model/answering.hpp. Consensus labels are called
-# identified if the association between raters is sufficient, see identified_for_labels().
+# Abstentions that may depend on the true category. Only the pooled Dawid-Skene model, in which
+# confusion matrices of raters vary around a common mean, can include them. It then has the
+# probability that a rater answers, for each rater and true category. This part of the model is
+# defined in src/core/model/answering.hpp. In this file, a reply is an answer or an abstention.
 
 # Smallest gain in log likelihood for which abstentions are modelled. It is the logarithm of a
 # likelihood ratio of 20. The limit is high because a wrong model of abstentions increases the
@@ -14,15 +13,14 @@ min_abstention_gain <- log(20)
 # a list:
 # * depends: does the model include abstentions?
 # * identified: "yes" if consensus labels are identified, otherwise a code of the reason
-# * by_replies: are consensus labels identified if abstentions are modelled, but not from the
-#   answers only?
-# * gain: difference of two log likelihoods, second fit minus first fit. Both are log likelihoods of
+# * by_replies: are consensus labels identified only if abstentions are modelled?
+# * gain: log likelihood of the second fit minus that of the first fit. Both are log likelihoods of
 #   the answers, given which raters answered.
 # * z: test statistic for the association between the replies of different raters
-# * weak: two logical values, TRUE if the association between raters is not significant: `answers`,
-#   for answers only, and `replies`, for answers and abstentions together.
+# * weak: is the association between raters not significant? A vector with elements `answers`, for
+#   answers only, and `replies`, for answers and abstentions together.
 # * constant: names of constant raters, who always give the same answer
-# * fits: a list of the two fits, in this order
+# * fits: a list of the two fits
 #
 # The decision is made once per panel. Groups of cases of the panel use the same decision.
 decide_abstain <- function(x) {
@@ -113,8 +111,8 @@ abstention_arguments <- function(x, depends, constant_names = character()) {
 }
 
 # Returns the effective number of ratings of each pattern. A rating counts as 1. An abstention
-# counts as a ratio, but at most as 1: the information in the abstention, divided by the mean
-# information in a rating. The information is the range of the log likelihood over true categories.
+# counts as its information divided by the mean information in a rating, but at most as 1.
+# Information is measured by the range of the log likelihood over true categories.
 # `fit`: a pooled fit of `x`.
 count_effective_replies <- function(x, fit) {
   used_categories <- fit$centre$categories
@@ -140,8 +138,8 @@ uses_abstentions <- function(model) identical(model$abstain, "depends")
 # decision is stored, and `model`, the model with these fields:
 # * abstain: "depends" (abstentions are modelled), "ignored" (they are missing ratings), or NULL if
 #   the ratings have no abstentions or the model cannot include them
-# * decided: TRUE if decide_abstain() chose the value of `abstain`, FALSE or NULL if the user chose
-#   it. If TRUE, a refit to other ratings makes the decision again.
+# * decided: TRUE if decide_abstain() chose the value of `abstain`, and not the user. A refit to
+#   other ratings then makes the decision again.
 resolve_abstain <- function(x, model, method, known_raters) {
   if (isTRUE(model$decided)) model[c("abstain", "decided")] <- NULL
   any_abstention <- has_abstentions(x)
@@ -192,10 +190,11 @@ add_answering <- function(fit) {
 }
 
 # Returns the fit of the same model with abstentions ignored. Accuracies of systems are estimated
-# from this fit. Its estimates are NA if the answers without the abstentions do not identify
-# consensus labels, and neither truths of cases nor error rates of raters are known.
+# from this fit.
 fit_without_abstentions <- function(fit) {
   if (!uses_abstentions(fit$model)) return(fit)
+  # The refit needs answers that identify consensus labels without abstentions, or known truths of
+  # cases, or known error rates of raters. Otherwise, all estimates are NA.
   if (!fit$x$panel$abstain$by_replies || has_known_values(fit$known)) {
     model <- fit$model
     model[c("abstain", "decided")] <- list("ignored", FALSE)

@@ -50,11 +50,10 @@ compute_posterior.k_fit <- function(fit, x) {
 }
 
 # Returns a function that refits the model with other weights of patterns (its argument `weight`)
-# and returns the posterior probabilities. Returns NULL if the fit cannot be repeated quickly. The
-# method for class `rater_fit` is the default. It returns field `refit` of the fit, which only joint
-# fits of ratings and scores have; for other fits, this is NULL.
+# and returns the posterior probabilities. Returns NULL if the fit cannot be repeated quickly.
 new_refit_function <- function(fit) UseMethod("new_refit_function")
 
+# Only joint fits of ratings and scores have a field `refit`. For other fits, it is NULL.
 new_refit_function.rater_fit <- function(fit) fit$refit
 
 new_refit_function.k_fit <- function(fit) {
@@ -173,11 +172,10 @@ as_rater_fit <- function(x, posterior, base_rates = NULL, ..., model = "user-def
   new_posterior_fit(x, posterior, rates, model)
 }
 
-# Creates a fit from posterior probabilities. `posterior`: a matrix (cases x categories). Patterns
-# of ratings are split, so that all cases of a pattern have the same posterior probabilities. A row
-# of a confusion matrix is NA if the rater rated no case that can have this true category. `rates`:
+# Creates a fit from posterior probabilities. `posterior`: a matrix (cases x categories). `rates`:
 # base rates. `model`: name of the model. `kind`: class of the fit. `...`: further fields.
 new_posterior_fit <- function(x, posterior, rates, model, ..., kind = "posterior_fit") {
+  # Splits patterns of ratings, so that cases of a pattern have the same posterior probabilities.
   posterior_group <- number_combinations(split_columns(posterior, x$categories))
   x <- split_patterns(x, list(.posterior = posterior_group))
   posterior <-
@@ -199,6 +197,7 @@ new_posterior_fit <- function(x, posterior, rates, model, ..., kind = "posterior
   new_rater_fit(kind, x, model, "own", ...,
     identified = "yes", base_rates = unname(rates), rater_accuracy = accuracy,
     posterior = posterior,
+    # NA for true categories that no case of the rater can have
     matrices = na_real(rating_counts / as.vector(rowSums(rating_counts, dims = 2L))),
     converged = TRUE,
     coefficients = setNames(c(accuracy, rates), c("rater_accuracy", rate_terms(x)))
