@@ -160,15 +160,15 @@ beta_of_range <- function(range, subject) {
   mean_and_complement * (prod(mean_and_complement) / (diff(range) / 4)^2 - 1)
 }
 
-# Returns the parameters of a Beta distribution with a given mode and bound. The parameters are
-# 1 + mode * s and 1 + (1 - mode) * s. The number s is computed so that a value is above `at_least`,
-# or below `at_most`, with probability `sure`. One of the two bounds is NULL. An upper bound is
-# first converted to a lower bound of 1 minus the value.
+# Returns the parameters of a Beta distribution with a given mode and one bound. The other bound is
+# NULL. The parameters are 1 + mode * s and 1 + (1 - mode) * s. The number s is computed so that a
+# random value is above `at_least`, or below `at_most`, with probability `sure`.
 beta_of_mode <- function(mode, at_least, at_most, sure, subject) {
   abort_if(!(mode >= 0 && mode <= 1 && sure > 0 && sure < 1), "prior",
     "The mode of {subject} must be in [0, 1], and {.field sure} must be in (0, 1).",
     x = "The mode is {mode}, and {.field sure} is {sure}.")
   has_lower_bound <- !is.null(at_least)
+  # An upper bound of a value is a lower bound of 1 minus the value.
   mode_for_lower_bound <- if (has_lower_bound) mode else 1 - mode
   bound <- at_least %||% (1 - at_most)
   abort_if(bound <= 1 - sure && bound < mode_for_lower_bound, "prior",
@@ -190,8 +190,8 @@ beta_of_mode <- function(mode, at_least, at_most, sure, subject) {
      {if (has_lower_bound) 'below' else 'above'} its mode, and not too near it.",
     x = "The bound is {at_least %||% at_most}, and the mode is {mode}.",
     i = "Use a {if (has_lower_bound) 'lower' else 'higher'} bound, or give two Beta parameters.")
-  # Under the flat prior (s near 0), a value may already be above the bound with probability `sure`,
-  # up to rounding errors. The flat prior is then the result.
+  # If the bound is almost 1 - `sure`, the result is the nearly flat prior (`log_size` of -20),
+  # because uniroot() would find no change of sign.
   parameters <- beta_parameters(if (excess_probability(-20) <= 0) -20 else
     uniroot(excess_probability, c(-20, 15), tol = 1e-12)$root)
   if (has_lower_bound) parameters else rev(parameters)
@@ -249,7 +249,7 @@ check_rate_priors <- function(x) {
   lapply(x, check_rate_prior)
 }
 
-# Printed descriptions of the prior of raters whose prior the user does not specify.
+# Printed texts of the default priors, for raters that are not named in rater_prior().
 prior_texts_of_others <- c(
   vague = "total 4, 70% right", flat = "Dirichlet(1)", partial = "around the mean of the raters"
 )
@@ -268,7 +268,7 @@ new_prior_rows <- function(rater, part, prior, shapes) {
 }
 
 # Returns the rows of tidy() for the prior of a rater. `user_prior`: result of check_rater_prior(),
-# or the name of a prior in argument `others`, such as "vague".
+# or the name of a default prior, such as "vague".
 rater_prior_rows <- function(user_prior, rater) {
   if (is.character(user_prior)) {
     # The number of categories is not known here. The vague prior of a correct rating does not

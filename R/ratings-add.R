@@ -33,11 +33,6 @@ add_ratings <- function(x, new) {
 
 # Converts the argument `new` (a data frame, a matrix or ratings) to ratings. Data frames and
 # matrices get the categories of the ratings `x`. `arg`: name of the argument, for messages.
-#
-# In a data frame with columns named like raters of `x`, columns named like covariates of `x` are
-# read as covariates. If a rater of `x` has no column, its name may be misspelled in `new`. All
-# other columns that contain only categories, except columns of systems, are then read as raters.
-# A later error can thus name the misspelled rater.
 as_further_ratings <- function(new, x, arg) {
   if (is_ratings(new)) return(as_ratings(new, arg = arg))
   column_names <- names(new)
@@ -45,24 +40,24 @@ as_further_ratings <- function(new, x, arg) {
   roles <- if (is.data.frame(new) && any(column_names %in% rater_columns)) {
     other_roles <- list(case = "case", covariates = names(x$covariates))
     other_roles <- Filter(length, lapply(other_roles, intersect, column_names))
+    # If a rater of `x` has no column, its name may be misspelled in `new`. Other columns of
+    # categories are then read as raters, so that a later error can name the misspelled rater.
     may_be_rater <- !all(rater_columns %in% column_names) & !column_names %in% x$systems &
       map_lgl(new, function(column) all(as_label(column) %in% c(x$categories, NA)))
     is_rater <- column_names %in% rater_columns | may_be_rater
     c(list(raters = setdiff(column_names[is_rater], unlist(other_roles))), other_roles)
   }
-  # Without the argument `rater_kind`, as_ratings() may ask the user for it. Therefore an arbitrary
-  # kind is given first. Then the kind in `x` replaces this kind. There are no warnings about raters
-  # without ratings, because new cases may lack the ratings of some raters.
+  # An arbitrary `rater_kind` is given, because as_ratings() may otherwise ask the user for it. The
+  # warning about raters without ratings is omitted, because some raters may not rate the new cases.
   new <- suppressWarnings(classes = "fallible_warning_raters", inject(
     as_ratings(new, !!!roles, categories = x$categories, rater_kind = "expert", arg = arg)
   ))
   replace(new, "rater_kind", list(x$rater_kind))
 }
 
-# Fails if `x` has a property that prevents the addition of ratings. `x` contains the ratings of the
-# fit or the ratings to add.
+# Fails if `x`, the old or the new ratings, has a property that prevents the addition of ratings.
 # * message: first sentence of the error.
-# * further_obstacles: a logical vector. Names are texts of obstacles; TRUE if the obstacle exists.
+# * further_obstacles: a logical vector: does each obstacle exist? Its names describe the obstacles.
 check_can_add_ratings <- function(x, message, further_obstacles) {
   has_obstacle <- c(
     "They have weights." = !is.null(x$weights),
@@ -79,17 +74,12 @@ check_can_add_ratings <- function(x, message, further_obstacles) {
         {.code update(fit, x = )}.")
 }
 
-# Converts the argument `new` of add_ratings() to a list. Elements with one value per rating:
-# * row: position of its case in `cases`.
-# * rater, rating: labels.
-#
-# Elements with one value per case:
-# * cases: identifiers as labels.
-# * ids: identifiers in their original type.
-# * truth: label of the true category; the element is absent if no truth is given.
-#
-# Element with one value per system:
-# * answers: a list of label vectors with an element per case, NA without an answer.
+# Converts the argument `new` of add_ratings() to a list:
+# * row, rater, rating: for each rating, the position of the case in `cases`, the name of the rater
+#   and the label of the category.
+# * cases, ids: identifier of each case, as a label and in the original type.
+# * truth: label of the true category of each case; absent if no truth is given.
+# * answers: for each system, the label of its answer to each case, NA without an answer.
 list_new_ratings <- function(new, x) {
   needed_columns <- c("case", "rater", "rating")
   if (is.data.frame(new) && has_columns(new, needed_columns)) {
@@ -160,8 +150,8 @@ add_cases_and_raters <- function(x, new) {
 # * columns: names of the columns of systems in wide data.
 # * raters: names of raters that are systems, in long data.
 # * table: a data frame of predictions.
-# * constant: a category for each constant system, named by system. A constant system gives this
-#   category to all cases, and the raters judge its answers. The category means a right answer.
+# * constant: for each constant system, the category that means a right answer. See
+#   is_constant_system().
 read_systems <- function(quos, data, layout) {
   quo <- quos$systems
   if (quo_is_null(quo)) return(list())
@@ -199,7 +189,8 @@ is_constant_system <- function(value) {
   is.atomic(value) && !is_empty(value) && all(have_name(value))
 }
 
-# Drops constant systems, because their agreement with raters is not defined.
+# Drops constant systems (whose answer is the same in all cases), because their agreement with
+# raters is not defined.
 drop_constant_systems <- function(x) {
   if (!is_empty(x$constant)) keep_systems(x, which(!x$systems %in% x$constant)) else x
 }
@@ -341,8 +332,7 @@ has_counts <- function(x) inherits(x, "ratings_counts")
 # Returns the names of the raters if they are identified. The result is empty for counts.
 named_raters <- function(x) if (has_counts(x)) character() else x$raters
 
-# Returns an index for each rater, by which raters can be distinguished: the position of the rater
-# in `x$raters`. If raters are not identified, the index of all raters is 1.
+# Returns the position of each rater in `x$raters`; 1 for all raters if they are not identified.
 rater_identity <- function(x) if (has_counts(x)) rep(1L, n_raters(x)) else seq_along(x$raters)
 
 # Returns `value_if_named` if the raters of `x` are identified, and otherwise NA.

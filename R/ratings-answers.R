@@ -26,8 +26,8 @@ record_abstentions <- function(input, options) {
   system_table <- input$system_table
   if (!is.null(system_table)) input$system_table$silent <- code_abstentions(system_table$prediction)
   used_labels <- list_labels(c(input$columns, input$systems, system_table["prediction"]))
-  # Several variables of a codebook may share one argument `abstain`, marked by the attribute
-  # "shared". For these, ratings_of_variables() checks that at least one variable uses its labels.
+  # If several variables of a codebook share `abstain` (attribute "shared"), the check passes here,
+  # because it is enough that one variable uses the labels. ratings_of_variables() checks this.
   check_abstain_used(
     isTRUE(attr(options$abstain, "shared")) || any(is_abstention(used_labels)),
     options$abstain, used_labels
@@ -36,9 +36,8 @@ record_abstentions <- function(input, options) {
   relabel_input(input, used_labels, replace(used_labels, is_abstention(used_labels), NA))
 }
 
-# Fails if raters and systems never use the labels of `abstain`.
-# * is_used: does a rater or system use one of these labels, in any variable of the codebook?
-# * labels: all labels that raters and systems use.
+# Fails if `abstain` contains labels, but no rater or system uses them (`is_used` is FALSE).
+# `labels`: all labels that raters and systems use, for the error.
 check_abstain_used <- function(is_used, abstain, labels) {
   abort_argument_if(!is_used && any_known(abstain), "abstain",
     "must be labels that raters or systems use.",
@@ -118,7 +117,7 @@ split_by_abstention <- function(x) {
   split_patterns(x, list(.abstained = core_patterns$index))
 }
 
-# Returns the raters who abstained in each pattern, as a list. `x`: result of split_by_abstention().
+# Lists the raters who abstained in each pattern. `x`: result of split_by_abstention(). Returns:
 # * rater: raters of all patterns, pattern after pattern.
 # * start: the raters of pattern p are elements start[p] + 1 to start[p + 1] of `rater`.
 # * pattern: number of the pattern of each element of `rater`.
@@ -164,12 +163,12 @@ format_abstentions <- function(x) {
 # abstentions.
 share_answered <- function(x) ratio(answered_weight(x), answerable_weight(x))
 
-# For each system, answered_weight() returns the total weight of the cases that it answered.
-# answerable_weight() adds the weight of the cases in which the system abstained. `weight`: weight
-# of each pattern.
+# Returns the total weight of the cases that each system answered. `weight`: weight of each pattern.
 answered_weight <- function(x, weight = pattern_weights(x)) {
   colSums((pattern_answers(x) > 0L) * weight)
 }
+
+# Returns the total weight of the cases in which each system answered or abstained.
 answerable_weight <- function(x) {
   answered_weight(x) + weight_of_abstentions(x, x$silent_systems, n_systems(x))
 }

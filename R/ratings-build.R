@@ -6,12 +6,11 @@
 # * build: function that returns the fields of a ratings object. Its arguments are the input (see
 #   read_input()), the categories and the systems (see list_systems()).
 # * ratings_argument: name of the argument that selects the columns of ratings or of counts.
-# * labels: do these columns contain labels of categories (TRUE) or counts (FALSE)?
+# * labels: do columns of ratings contain labels of categories (TRUE) or counts (FALSE)?
 # * by_rating: is a row a rating (TRUE) or a case (FALSE)?
 # * class: class of the ratings object.
 # * words: the arguments to give, in messages that list all layouts.
-# * split: function that converts the list of these columns to a list of columns of ratings or
-#   counts. By default the columns stay unchanged.
+# * split: function that is applied to the list of columns of ratings or counts.
 new_layout <- function(args, build, labels = TRUE, by_rating = FALSE, class = "ratings",
                        ratings_argument = args[[length(args)]],
                        words = sprintf("{.arg %s}", ratings_argument), split = identity) {
@@ -219,9 +218,9 @@ list_systems <- function(input, categories) {
   list(cases = cases, columns = split_columns(answers, system_names))
 }
 
-# Fails if a system has no answers and no abstentions, or if no rater rated any case that it
-# answered. Warns if some of its answered cases have no ratings. `rated_cases`: cases that the data
-# of the raters contain, including cases without ratings.
+# Fails if a system has no answers and no abstentions, or if none of its answered cases has ratings.
+# Warns if some of its answered cases have no ratings. `rated_cases`: identifiers of cases in the
+# data of the raters.
 check_systems <- function(x, rated_cases) {
   n_answered <- answered_weight(x, pattern_times(x))
   n_unrated <- answered_weight(x, pattern_times(x) * !is_rated_pattern(x))
@@ -280,17 +279,12 @@ check_repeats <- function(x, input = NULL) {
     case = case, rater = rater)
 }
 
-# Returns the names of columns that may identify cases together with `case`. These columns have all
-# of the following properties:
+# Returns the names of columns that may identify cases together with `case`. Such a column has these
+# properties:
 # * No argument of ratings() selects the column.
 # * Its name does not mean a repeat, such as "run" or "judge.run_id".
 # * Its value differs between rows of the same rater and case.
-# * On average, each of its values occurs in at least two rows.
-#
-# Columns that may be measurements, such as a latency or a time, need another property in place of
-# the last one: the number of distinct values is at most the largest number of rows of one rater and
-# case. A column may be a measurement if it contains fractions, or if its values differ between
-# nearly all reruns of a rater and case.
+# * It has few distinct values.
 find_possible_keys <- function(input, are_reruns = FALSE) {
   used_rows <- input$source
   pair_of_row <- paste(match(input$case, input$case), match(input$rater, input$rater))
@@ -301,6 +295,8 @@ find_possible_keys <- function(input, are_reruns = FALSE) {
     if (!is.atomic(column)) return(FALSE)
     # Number of rows that differ in the column from earlier rows of the same rater and case.
     n_different <- n_distinct(paste(pair_of_row, column[used_rows])) - n_pairs
+    # Columns with fractions, or with different values in nearly all reruns, may be measurements,
+    # such as a latency. For these columns, fewer distinct values are allowed.
     is_measurement <- is.numeric(column) && any(column %% 1 > 0, na.rm = TRUE) ||
       are_reruns && n_different > 0.9 * n_repeats
     max_distinct_values <- if (is_measurement) max_rows_per_pair else length(used_rows) / 2

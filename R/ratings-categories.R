@@ -60,19 +60,14 @@ as_label <- function(x) {
 # vector.
 column_labels <- function(x) if (is.factor(x)) levels(x) else as_label(sort_strings(unique(x)))
 
-# Returns the labels of several columns in order. Columns without values are ignored. Labels that
-# are levels of factors are in the order of the levels. For other labels, there are three cases:
-# * If all labels are numbers, the order is numeric, also in columns of text.
-# * If some labels are not numbers, and no column is a factor, labels are sorted as text. If the
-#   only labels are "-" and "+", they are in this order, so that "+" is the positive category.
-# * If some labels are not numbers, and a column is a factor, labels that are in no factor are in
-#   the order of `columns`. Labels from the same column are sorted.
-#
-# If factors contradict each other, the order of their levels is ignored.
+# Returns the labels of several columns in order. Labels that are levels of factors are in the order
+# of the levels, unless factors contradict each other. Other labels are in numeric order if all
+# labels are numbers. Otherwise they are sorted as text; if there are factors, column by column.
 list_labels <- function(columns) {
   columns <- Filter(function(x) is.factor(x) || any_known(x), columns)
   labels <- unique(unlist(lapply(columns, column_labels), use.names = FALSE))
   factor_orders <- label_orders(columns)
+  # If "-" and "+" are the only labels, "+" comes last, because it is the positive category.
   if (is_empty(factor_orders) && is.null(as_numbers(labels)))
     return(if (setequal(labels, c("-", "+"))) c("-", "+") else sort_strings(labels))
   labels <- labels[order(as_numbers(labels) %||% seq_along(labels))]
@@ -85,15 +80,14 @@ as_numbers <- function(labels) {
   if (!anyNA(numbers)) numbers
 }
 
-# Returns the distinct orders of labels in `columns`, a list of label vectors. An order consists of
-# the levels of a factor; if there are ordered factors, only these are used. factor() sorts numbers
-# in text columns as text ("1", "10", "2"), in the order of the locale. Such levels are returned in
-# numeric order.
+# Returns a list of the distinct orders of levels among the factors in `columns`. If there are
+# ordered factors, only these are used.
 label_orders <- function(columns) {
   determines_order <- if (any(map_lgl(columns, is.ordered))) is.ordered else is.factor
   is_ordering_column <- map_lgl(columns, determines_order)
   unique(lapply(columns[is_ordering_column], function(x) {
     labels <- levels(x)
+    # factor() sorts numbers in text columns as text ("1", "10", "2"). They get the numeric order.
     is_sorted_as_text <- list(labels) %in% list(sort_strings(labels), sort(labels))
     numbers <- if (!is.ordered(x) && is_sorted_as_text) as_numbers(labels)
     labels[order(numbers %||% seq_along(labels))]
@@ -103,9 +97,8 @@ label_orders <- function(columns) {
 # Merges several orders of labels into one order that agrees with all of them. Returns NULL if they
 # contradict each other.
 # * orders: a list of label vectors.
-# * labels: all labels. Labels that are in none of the orders stay in this sequence.
-#
-# If there are more than `max_categories` labels, the function returns `labels` unchanged.
+# * labels: all labels. Labels that are in none of the orders stay in this sequence. More than
+#   `max_categories` labels are returned unchanged, because ratings cannot have more categories.
 merge_orders <- function(orders, labels) {
   position_orders <- lapply(orders, match, labels)
   if (!any(map_lgl(position_orders, is.unsorted)) || length(labels) > max_categories) return(labels)
@@ -233,9 +226,9 @@ resolve_input_labels <- function(input, options) {
   relabel_input(input, old_labels, replace(new_labels, is_na_label, NA))
 }
 
-# Returns the categories that the argument `categories` declares. If an element has a name, the name
-# is the category, and the element is a label to replace by the name. Returns NULL if all elements
-# have names, because the data may then have further categories.
+# Returns the full list of categories that the argument `categories` declares. If an element has a
+# name, the name is the category. Returns NULL if all elements have names: they only rename labels,
+# and the data may have further categories.
 declared_categories <- function(categories) {
   is_named <- have_name(categories)
   if (all(is_named)) NULL else if (any(is_named))
@@ -243,8 +236,8 @@ declared_categories <- function(categories) {
 }
 
 # Warns about labels that may not be categories: variants of other labels, labels that look equal,
-# and codes for missing ratings. Also warns about more than 20 labels if they exceed half of the
-# number of rows.
+# and codes for missing ratings. Also warns if there are many labels: more than 20, and more than
+# half of the number of rows.
 warn_labels <- function(labels, input) {
   warn_about <- function(suspects, message, hint, labels = suspects) {
     warn_if(suspects, "labels", message, i = hint, labels = labels)
@@ -298,9 +291,9 @@ warn_guessed_order <- function(labels, input) {
     categories = labels)
 }
 
-# Warns about raters who use no category that another rater uses. The column of such a rater
-# probably contains no ratings, or other labels for the same categories. In long data, raters with
-# fewer than 5 ratings are not checked, because they may use only one category.
+# Warns about raters who use no category that another rater uses. Their columns probably contain no
+# ratings, or different labels for the same categories. In long data, raters with fewer than 5
+# ratings are not checked, because they may use only one category.
 warn_unshared_labels <- function(x, by_rating) {
   category_count <- n_categories(x)
   rater_label_pairs <- unique((rating_rater(x) - 1) * category_count + rating_category(x) - 1)

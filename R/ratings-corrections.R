@@ -9,10 +9,10 @@ label_columns <- function(input) {
 
 # Returns, for each label, the category that the label probably stands for; NA if there is none. The
 # category is determined in three steps:
-# 1. Take the most frequent category that equals the label except for capitals and blanks.
-# 2. If this category is probably a misspelling of another category, take the other category. If
-#    step 1 found no category, check the label itself in the same way.
-# 3. If steps 1 and 2 found no category, take the most frequent category with a similar name.
+# 1. Take the most frequent category that equals the label except for capitals and blanks. If there
+#    is none, keep the label.
+# 2. If the result of step 1 is probably a misspelling, take the correct spelling.
+# 3. If the result of step 2 is not a category, take the most frequent category with a similar name.
 match_categories <- function(labels, categories, input) {
   columns <- label_columns(input)
   categories_by_count <- categories[order(-tabulate_labels(columns, categories))]
@@ -38,18 +38,16 @@ format_as_code <- function(x) {
   if (length(x) == 1L && !have_name(x)) elements else paste0("c(", toString(elements), ")")
 }
 
-# Returns hints on `labels` that may be mistakes.
-# * If labels differ from categories only in capitals and blanks, a hint is `clean_labels`.
-# * If labels are misspellings of categories, a hint contains code for the argument `categories`
-#   that merges them. The text `begin` precedes this code.
-#   If the user gave `categories`, the code keeps its elements, and also merges labels that differ
-#   only in capitals and blanks. For these, `clean_labels` may choose a spelling that is not in
-#   `categories`.
-# * Other labels may be missing ratings, see missing_label_hint().
+# Returns hints on `labels` that may be mistakes:
+# * `clean_labels`, for labels that differ from categories only in capitals and blanks.
+# * Code for the argument `categories`, for misspelt labels. The text `begin` precedes the code.
+# * missing_label_hint(), for other labels.
 correction_hints <- function(begin, labels, categories, input) {
   category <- match_categories(labels, categories, input)
   variant_positions <- which(category != labels)
   is_cleanable <- plain_label(category[variant_positions]) == plain_label(labels[variant_positions])
+  # If the user gave `categories`, the code also merges labels that differ only in capitals and
+  # blanks, because `clean_labels` may choose a spelling that is not in `categories`.
   positions_to_recode <- variant_positions[!is_cleanable | !is.null(input$given_categories)]
   c(
     if (any(is_cleanable))

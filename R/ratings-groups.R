@@ -49,7 +49,7 @@ merge_reruns <- function(x) {
   if (!has_reruns(x)) return(x)
   votes <- cast_votes(x, seq_along(x$raters), x$raters)
   votes$repeats <- "error"
-  # `voted$reruns` is TRUE only if ratings were merged, so a rater rated a case more than once.
+  # If a rater rated a case more than once, records in the result that ratings were merged.
   if (any_repeated(cbind(rating_pattern(x), rating_rater(x)))) votes$voted$reruns <- TRUE
   votes
 }
@@ -98,8 +98,7 @@ with_votes <- function(x) {
   groups <- unique(x$rater_groups)
   votes <- cast_votes(x, match(x$rater_groups, groups), groups)
   votes$rater_groups <- NULL
-  # The kind of a group is the kind of its first rater. It is NA unless all raters of the group are
-  # people, or all are machines.
+  # A group of only people or only machines gets the kind of its first rater. Other groups get NA.
   if (has_names(x$rater_kind)) votes$rater_kind <- map_chr(setNames(nm = groups), function(group) {
     kinds_in_group <- x$rater_kind[x$raters[x$rater_groups == group]]
     if (kind_of_panel(kinds_in_group) == "undeclared") NA_character_ else kinds_in_group[[1L]]
@@ -108,21 +107,20 @@ with_votes <- function(x) {
   votes
 }
 
-# Returns the names that columns of ratings may have in new data: the raters of `x` or, if these are
-# groups, the members of the groups.
+# Returns the names of raters that columns of new data may have. If the ratings `x` are votes of
+# groups, these are the names of the raters in the groups.
 columns_of_raters <- function(x) names(x$voted$groups) %||% x$raters
 
 # Combines ratings into at most one vote per unit and pattern. A unit is a rater or a group of
 # raters.
 # * unit_of_rater: index of the unit of each rater.
 # * names: names of the units.
-#
-# Independent repeats (`repeats = "ratings"`) are combined only in units with several raters.
 cast_votes <- function(x, unit_of_rater, names) {
   ratings <- data.frame(
     pattern = rating_pattern(x), unit = unit_of_rater[rating_rater(x)],
     category = rating_category(x)
   )
+  # If a unit is a single rater, only reruns are combined. Independent repeats stay unchanged.
   is_combined <- has_reruns(x) | tabulate(unit_of_rater, length(names))[ratings$unit] > 1L
   combined_ratings <- ratings[is_combined, ]
   votes <- rbind(
@@ -142,9 +140,9 @@ cast_votes <- function(x, unit_of_rater, names) {
 # the first of several equal elements, and 0 at the others.
 count_equal_at_first <- function(x) tabulate(match(x, x), length(x))
 
-# For each pattern and unit, returns the position of one rating in the most frequent category. A
-# pattern and unit has no position if several categories are equally frequent. `ratings`: a list or
-# data frame of `pattern`, `unit` (rater or group) and `category`.
+# Returns, for each combination of pattern and unit, the position of one rating in the most frequent
+# category. Combinations in which several categories are equally frequent are left out. `ratings`: a
+# list or data frame of `pattern`, `unit` (rater or group) and `category`.
 find_majority <- function(ratings, n_units, n_categories) {
   # Numbers the combinations of pattern and unit, as doubles, because integers could overflow.
   pattern_unit_key <- (ratings$pattern - 1) * n_units + ratings$unit - 1
@@ -159,7 +157,7 @@ find_majority <- function(ratings, n_units, n_categories) {
 }
 
 # Combines ratings of new cases into votes. `x`: ratings of new cases. `fitted`: the ratings to
-# which the model was fitted. If they are votes of groups, `x` gets the same groups of raters.
+# which the model was fitted. If `fitted` contains votes of groups, `x` gets the same groups.
 votes_by_fitted_groups <- function(x, fitted) {
   groups <- fitted$voted$groups
   if (!is.null(groups) && !has_counts(x) && all(x$raters %in% names(groups)))

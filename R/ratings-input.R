@@ -14,14 +14,11 @@ max_categories <- 1000L
 # Reads the data of a call of ratings(). Returns a list, which other functions call `input`.
 # Elements are absent if the user did not give them:
 # * layout: record of the layout, see new_layout().
-# * rows: number of rows of the data. In wide data, copies of rows that drop_copied_rows() left out
-#   are not counted.
+# * rows: number of rows of the data. In wide data, without rows that drop_copied_rows() left out.
 # * columns: list of the columns of ratings or counts.
 # * case, rater, weights: columns. Without a column, `case` contains the row names of a matrix.
-# * keys: if several columns identify a case, a logical vector with the names of these columns. It
-#   is TRUE for numeric columns.
-# * row_case: identifier of the case of each row of the data. Unlike `case`, it is not changed by
-#   split_systems(), which drops rows of systems, and expand_answers(), which repeats rows.
+# * keys: only if several columns identify a case. Is each of these columns numeric?
+# * row_case: identifier of the case of each row of the data, before rows are dropped or repeated.
 # * source: row number in the data of each element of `case`.
 # * systems: list of columns of systems.
 # * system_table, constant: other forms of systems, see read_systems().
@@ -34,8 +31,8 @@ max_categories <- 1000L
 # * abstain, given_categories: the arguments `abstain` and `categories`.
 # * abstained, silent: see record_abstentions().
 # * data: the data frame.
-# * extra: columns without a role. They may identify cases, see find_possible_keys(). Columns with
-#   the ratings of other variables of a codebook are not included.
+# * extra: columns without a role, see find_possible_keys(). Columns with the ratings of other
+#   variables of a codebook are not included.
 read_input <- function(data, quos, options) {
   repeats <- options$repeats
   data <- as_columns(data)
@@ -110,17 +107,16 @@ keep_rows <- function(input, rows) {
   input
 }
 
-# Returns, for each element of `column`, its row number in the user's data. `column` has an element
-# for each row that was kept, or (see keep_rows()) for each row of the data.
+# Returns the row number, in the user's data, of each element of `column`. Some columns of `input`
+# contain only the rows that keep_rows() kept, and others contain all rows.
 data_rows <- function(column, input) {
   if (length(column) == length(input$source)) input$source else seq_along(column)
 }
 
-# Leaves out copies of earlier rows, with a warning. Keeps all rows in two situations:
-# * `repeats` is "error", and ratings are repeated even without the copies. ratings() then fails.
-# * `repeats` is "ratings" or "reruns", and the copies may be repeated ratings. They are left out if
-#   a column without a role, such as a run number, distinguishes all repeated ratings in the other
-#   rows. In addition, there must not be more copies than repeated ratings.
+# Leaves out copies of earlier rows, with a warning, under a condition that depends on `repeats`:
+# * "error": no rating is repeated in the other rows. Otherwise ratings() fails later.
+# * "ratings", "reruns": a column without a role, such as a run number, differs between all repeated
+#   ratings in the other rows. Otherwise the copies may be repeated ratings, too.
 drop_copied_rows <- function(input, repeats) {
   # Numbers the combinations of case and rater, as doubles, because integers could overflow.
   raters <- input$rater %||% 1
@@ -137,6 +133,7 @@ drop_copied_rows <- function(input, repeats) {
   run_columns <- if (repeats != "error" && any(is_copy)) names(Filter(function(column) {
     is.atomic(column) && !any_repeated(data.frame(used_answers, column[is_used]))
   }, input$extra))
+  # All rows are also kept if there are more copies than repeated ratings in the other rows.
   if (n_repeated_answers > 0L && is_empty(run_columns) ||
     repeats != "error" && n_repeated_answers < sum(is_copy)) return(input)
   warn_fallible("left_out", note_left_out(is_copy, "row", "identical to another row"),
@@ -338,7 +335,7 @@ check_labels <- function(x, column, rows = seq_along(x)) {
         {.code repeats = \"labels\"}.", arg = column)
   check_values(x, !is.infinite(x), column, "columns",
     "Categories that are numbers must be finite.", arg = column, rows = rows)
-  # Looks for "" only in strings and in factors that have such a level, because this is slow.
+  # Only strings, and factors with a level "", are searched for "", because the search is slow.
   blank_row <- if (is.character(x) || "" %in% levels(x)) rows[match("", x)]
   abort_if(isTRUE(blank_row > 0L), "blank",
     "A category cannot be an empty string.",

@@ -1,12 +1,11 @@
 # Answers with several labels: functions that read them, and that convert them to ratings with one
 # category.
 
-# Converts long data with a row per answer to data with a row per label. Empty answers (without
-# labels) and missing answers get one row with a missing label. Fails in two situations: an answer
-# has both labels and NA; or data have a row per answer, and an answer has two rows. Adds two fields
-# to `input`:
+# Converts long data with a row per answer to data with a row per label. Data that already have a
+# row per label stay unchanged. Empty answers (without labels) and missing answers get one row with
+# a missing label. Sets two fields of `input`:
 # * source: original row of each new row.
-# * empty: is the new row an empty answer?
+# * empty: does the new row represent an empty answer?
 expand_answers <- function(input) {
   has_flag_columns <- length(input$columns) > 1L
   check_case_and_rater(input)

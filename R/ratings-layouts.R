@@ -45,13 +45,13 @@ guess_roles <- function(data, arg) {
         {.code ratings(data, case = , rater = , rating = )}.")
   roles <- reassign_rater_columns(roles, data, arg)
   first_column <- if (is_empty(roles$case)) data[[roles$raters[[1L]]]]
-  # Warns if the first column probably numbers the cases: it has at least five values, which are
-  # different whole numbers. Some of them, but not all, are labels in other columns. If none is a
-  # label in another column, warn_unshared_labels() gives the warning.
+  # Warns if the first column probably numbers the cases: its values are at least five different
+  # whole numbers, and some of them, but not all, are labels in other columns.
   if (is_plain(first_column, "numeric") && length(first_column) >= 5L &&
     !any_repeated(first_column)) {
     is_other_label <- distinct_labels(first_column) %in%
       unlist(lapply(data[roles$raters[-1L]], distinct_labels))
+    # If no value is a label in another column, warn_unshared_labels() gives a warning instead.
     warn_if(
       any(is_other_label) && !all(is_other_label) && all(first_column %in% round(first_column)),
       "labels",
@@ -106,8 +106,8 @@ reassign_rater_columns <- function(roles, data, arg) {
   roles
 }
 
-# Returns the distinct labels of a column, in lower case and with single blanks. At most
-# `max_categories` + 1 distinct values are used, because ratings cannot have more.
+# Returns the distinct labels of a column, in lower case and without superfluous blanks. Uses only
+# the first `max_categories` + 1 values, because columns of ratings have fewer.
 distinct_labels <- function(x) {
   if (is.atomic(x)) plain_label(as_label(head(unique(x[!is.na(x)]), max_categories + 1L)))
 }
@@ -339,13 +339,10 @@ variables_of_columns <- function(data, columns, repeats) {
 # * variables: arguments for each variable, from variables_of_columns().
 # * options, columns: the other arguments of ratings(); `columns` contains quosures.
 # * call: the user's call of ratings().
-#
-# Some arguments may be lists with the variables as names. ratings() is then called, for each
-# variable, with its element of the list. If `abstain` is a vector, it is used for all variables.
-# The function fails if no rating of any variable is one of the labels in this vector.
 ratings_of_variables <- function(variables, options, columns, call, env = parent.frame(2L)) {
   quosures_of_lists <- Filter(function(quo) quo_is_call(quo, "list"),
     columns[c("systems", "truth", names(rating_roles))])
+  # Arguments that the user gave as lists, with an element for each variable.
   arguments_by_variable <- c(
     lapply(quosures_of_lists, call_args), Filter(is.list, options[c("categories", "abstain")])
   )
@@ -368,6 +365,7 @@ ratings_of_variables <- function(variables, options, columns, call, env = parent
   }, variables, names(variables))
   # All variables have the same raters, so similar names are reported only once.
   warn_similar_names(unique(unlist(lapply(ratings, `[[`, "raters"))), "rater")
+  # Fails if the labels of `abstain` are used in no variable.
   if (has_abstain_argument) {
     variable_has_abstentions <- map_lgl(ratings, function(x) {
       has_abstentions(x) || !is.null(x$silent_systems)

@@ -340,9 +340,9 @@ is_vitals_task <- function(x) {
       has_columns(x, c("task", "id", "score", "metadata"))
 }
 
-# Returns ratings from tasks. `dots`: a list of the tasks and of arguments of ratings(). The first
-# task is the user's `x`. If all tasks have the same answer to each sample, their scorers are raters
-# of the same cases. Otherwise each answer of each task is a separate case.
+# Returns ratings from tasks of package vitals. `dots`: a list of the tasks and of arguments of
+# ratings(). If all tasks have the same answer to each sample, the samples are cases, and the
+# scorers of the tasks are raters. Otherwise each answer of each task is a separate case.
 ratings_of_samples <- function(dots, arg) {
   is_task <- map_lgl(dots, is_vitals_task)
   tasks <- dots[is_task]

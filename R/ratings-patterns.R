@@ -21,8 +21,8 @@ NULL
 # Returns the patterns of `x`, which is a ratings object or already the patterns.
 patterns_of <- function(x) x$patterns %||% x
 
-# Returns the number of categories that raters use. If `x` is a group of cases, the number for all
-# cases may be stored in `x$panel`.
+# Returns the number of categories that raters use. If `x` contains only a part of the cases,
+# `x$panel` may contain the number of categories that raters use in all cases.
 count_used_categories <- function(x) x$panel$used %||% n_distinct(rating_category(x))
 
 n_patterns <- function(x) length(patterns_of(x)$start) - 1L
@@ -154,15 +154,15 @@ count_ratings_of_raters <- function(x) {
   rowsum_codes(rating_rater(x), pattern_cases(x)[rating_pattern(x)], n_raters(x))
 }
 
-# Returns the total weight of the ratings by each rater. Without weights, it is their number.
+# Returns the total weight of the ratings by each rater. Each rating has weight 1 by default.
 ratings_of_raters <- function(x) core_rater_counts(x$patterns, pattern_weights(x))$ratings
 
 # Returns the weight of each case, 1 if there are no weights.
 weights_of_cases <- function(x) x$weights %||% rep(1, length(x$index))
 
-# Returns the order of the patterns, as from order(). They are sorted by their ratings, answers,
-# true categories and values, so that results do not depend on the order of cases. `truth`: number
-# of the true category of each pattern, or empty.
+# Returns the numbers of the patterns, sorted by ratings, answers, true categories and values of the
+# patterns. The order is independent of the order of cases. `truth`: code of the true category of
+# each pattern, or empty.
 order_of_patterns <- function(x, truth) {
   pattern_numbers <- seq_len(n_patterns(x))
   ratings <- split(
@@ -222,11 +222,11 @@ split_patterns <- function(x, values) {
   set_patterns(x, patterns, index)
 }
 
-# Replaces the patterns of `x`, and sets their fields `kind` and `weight`. `kind` numbers the
-# distinct combinations of values. They are numbered in sorted order, so that numbers do not depend
-# on the order of cases. `index`: number of the pattern of each case.
+# Replaces the patterns of `x`. Sets their fields `weight` and `kind` (the number of the combination
+# of values). `index`: number of the pattern of each case.
 set_patterns <- function(x, patterns, index) {
   values <- patterns$values
+  # Combinations are numbered in sorted order, so that numbers do not depend on the order of cases.
   patterns$kind <- if (!is_empty(values)) {
     combination_number <- number_combinations(values)
     distinct_combinations <- lapply(values, `[`, which(!duplicated(combination_number)))
@@ -362,9 +362,8 @@ binomial_upper_tail <- function(n_successes, n_trials, probability) {
   pbeta(probability, n_successes, pmax(n_trials - n_successes, 0) + 1)
 }
 
-# Sets `is_used` to FALSE for patterns without ratings. If a gold case without ratings is used for a
-# quantity, the column of this quantity stays unchanged. Otherwise gold cases would not be a sample
-# of the used cases.
+# Returns `is_used` with FALSE for patterns without ratings. A column stays unchanged if it uses a
+# gold case without ratings, because gold cases must be a sample of the used cases.
 # * is_used: does a quantity depend on a pattern (patterns x quantities)?
 # * is_rated: does each pattern have ratings?
 # * gold_patterns: number of the pattern of each gold case.

@@ -209,8 +209,8 @@ ratings_from_contents <- function(contents, mapping, systems, settings, na, clea
     clean_labels = clean_labels && is_empty(columns$counts), ...))
   variables <- if (is.object(x)) list(x) else x
   warn_similar_names(unique(unlist(lapply(variables, function(x) as_label(x$cases)))), "case")
-  # Values per case without names are never matched to cases by position, because the user has no
-  # data frame with a row per case.
+  # `rows = "ratings"` means that values are not matched to cases by position, because the user has
+  # no data frame with a row per case.
   variables <- lapply(variables, replace, "rows", "ratings")
   if (is.object(x)) variables[[1L]] else variables
 }
@@ -318,8 +318,8 @@ read_file <- function(file, settings) {
 
 # ---- Roles of columns, identifiers of cases, and systems ------------------------------------
 
-# Adds default columns of the file format to `mapping`, quosures of the arguments that name columns.
-# Only long data have them: for `case`, `rater` and `rating`, if the user did not give these.
+# Completes `mapping`, the quosures of arguments that name columns. If the user did not give `case`,
+# `rater` or `rating` (long data), the file format determines the column.
 add_default_columns <- function(mapping, contents) {
   for (arg in setdiff(c("case", "rater", "rating"), given_argument_names(mapping))) {
     rating_choices <- if (arg == "rating") contents$choices
@@ -360,9 +360,7 @@ mapped_columns <- function(contents, quo, arg) {
   select_columns(list2DF(contents$table), quo, arg, contents$notes)
 }
 
-# Makes case identifiers unique over several files, and returns the table. If the format has keys of
-# cases (see new_format()), and `case` is its default column, the keys decide: rows with equal keys
-# get the same identifier, and other rows get different ones. In other situations, fails if equal
+# Makes case identifiers unique over several files, and returns the table. Fails if equal
 # identifiers in two files may be different cases.
 # * is_default_case: is `case` the default column of the format?
 # * same_cases: did the user declare that equal identifiers are the same case?
@@ -371,6 +369,7 @@ resolve_cases <- function(contents, columns, is_default_case, same_cases) {
   case_columns <- columns$case
   is_evaluation_log <- !is.null(contents$format$programs)
   if (length(contents$files) < 2L || is_empty(case_columns)) return(table)
+  # Rows with equal keys (see new_format()) get the same identifier; other rows get different ones.
   if (is_default_case && !is_empty(contents$key)) {
     first_row <- match(contents$key, contents$key)
     row_ids <- table[[case_columns]]

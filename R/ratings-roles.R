@@ -11,8 +11,7 @@
 # * code: function of the columns that the argument selects, and of the input (see read_input()). It
 #   checks the values. It returns a list of the `levels`, and of `codes`, an integer vector per
 #   column (NA if the value is unknown).
-# * values: function of the levels, which returns them as values for as.data.frame(). The column has
-#   the name of the role.
+# * values: function that converts the levels to values of a column of as.data.frame().
 new_rating_role <- function(code, values = identity) as.list(environment())
 
 # Returns the names of the roles for which the list `x` has an element. Uses `[[` instead of `$`,
@@ -51,8 +50,9 @@ add_rating_roles <- function(x, input) {
 # Lists the positive codes of a role such as confidence. Returns a list of the vectors `case`,
 # `rater` and `code`, with an element per positive code, sorted by case and rater.
 # * codes: a list of integer vectors, one per column.
-# * case, judge: in long data, the case and the judge (a rater or system) of each code. In wide data
-#   `judge` is NULL, and `codes` has a vector for each of `judges`.
+# * case, judge: case and judge (a rater or system) of each code in long data. In wide data, `judge`
+#   is NULL.
+# * judges: names of all judges. In wide data, `codes` has a vector for each of them.
 # * rows: number of rows of wide data.
 list_positive_codes <- function(codes, case, judge, judges, x, rows) {
   case_rater_pairs <- if (is.null(judge))

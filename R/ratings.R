@@ -286,14 +286,13 @@ check_long_data <- function(is_long_data, repeats) {
 # * ordered, repeats: arguments of ratings().
 # * nominal: TRUE if `ordered = FALSE` was given.
 # * cleaned: TRUE if `clean_labels` was given.
-# * declared: TRUE if `categories` was given as the full list of categories. If all elements of
-#   `categories` have names, they only rename labels, and the field is NULL.
+# * declared: TRUE if `categories` was given as the full list of categories, not only to rename
+#   labels.
 # * copies: number of rows that were left out, because they are copies of another row.
 # * rows: "cases" if row i of the data is case i of the object, so that values can be matched to
 #   cases by position. Otherwise "ratings", or NULL after cases were removed or reordered.
 # * empty_answers: case and rater of each answer without labels.
-# * keys: only if several columns identify cases. A logical vector with the names of these columns,
-#   TRUE for numeric columns.
+# * keys: only if several columns identify cases. Is each of these columns numeric?
 # * constant: names of constant systems, see is_constant_system().
 # * times, database: see database.R.
 # * rater_groups: group of each rater.
@@ -307,8 +306,8 @@ check_long_data <- function(is_long_data, repeats) {
 # * panel: only in a group of cases. A list of properties of the ratings of all cases: `used`,
 #   number of used categories; `constant`, see constant_raters(); `leaders`, see
 #   leading_categories(); and `abstain`, see decide_abstain().
-# * whole: only with abstentions. The ratings object before constant raters (whose ratings are all
-#   equal) were removed. Abstentions of these raters may still be used.
+# * whole: only with abstentions. The ratings object before raters whose ratings are all equal were
+#   removed. Abstentions of these raters may still be used.
 # * kinds: kinds of the workers of a simulated crowd.
 #
 # Counts, and answers with several labels, have additional classes.

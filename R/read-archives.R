@@ -90,9 +90,9 @@ unpack_gzip <- function(input, scratch) {
     })
     bytes <- file_bytes(input$path)
     recorded_size <- read_int(bytes, length(bytes) - 4, 4L)
-    # A file may consist of several gzip files. Then the recorded size is the size of the last one,
-    # which is smaller than the unpacked size. In a truncated file, the recorded size is arbitrary.
-    # For 1 MB of unpacked data, truncation is overlooked with a probability of at most 1 / 4000.
+    # A file may consist of several gzip files. The recorded size is then the size of the last one,
+    # which is smaller than the unpacked size. In a truncated file, it is an arbitrary number below
+    # 2^32. Truncation of 1 MB is thus overlooked with a probability of at most 2^20 / 2^32.
     recorded_size == size %% 2^32 || recorded_size < size &&
       length(grepRaw(as.raw(c(0x1f, 0x8b, 0x08)), bytes, fixed = TRUE, all = TRUE)) > 1L
   }

@@ -8,10 +8,8 @@
 # * read: function of an input that returns its contents as a list, see below.
 # * tabular: may there be a separate file of systems?
 # * shared: if two files contain the same identifier of a case, is it the same case?
-# * failed: function of an answer, in the form in which the tool stores it. Returns TRUE if the
-#   judge failed to give a verdict.
-# * programs: pattern of the names of raters that are programs; all other raters are language
-#   models. NULL if raters are not judges.
+# * failed: function of an answer in the file. Returns TRUE if the rater failed to give a verdict.
+# * programs: if raters are programs or language models, a pattern of the names of the programs.
 # * labels: pairs of categories. If a file contains only one category of a pair, both are declared.
 #
 # `read` returns a list:
@@ -20,8 +18,7 @@
 #   the names of the raters that are systems.
 # * choices: columns that may be the rating.
 # * notes: texts about dropped rows.
-# * key (optional): for each row, an identifier of its case that is valid across files: equal keys
-#   mean the same case.
+# * key (optional): identifier of the case of each row. Equal keys in two files are the same case.
 # * truths (optional): for each rating column, the column of true labels.
 # * covariates (optional): names of columns.
 # * sparse (optional): TRUE if each row is the answer to only one of several questions.
@@ -129,8 +126,7 @@ file_formats <- function() {
   )
 }
 
-# Returns the rows of the table of formats in ?read_ratings, as Markdown. The format that is tried
-# last is first.
+# Returns the rows of the table of formats in ?read_ratings, as Markdown. General formats are first.
 list_formats <- function() {
   formats <- rev(file_formats())
   paste0("| `\"", names(formats), "\"` | ", map_chr(formats, `[[`, "words"), " | ",
@@ -240,12 +236,9 @@ keep_known_truths <- function(table, truths, given_quosures, is_multilabel) {
   table
 }
 
-# Converts columns of text, for example counts and weights: to numbers if all known values are plain
-# numbers, and to logicals if all known values are TRUE or FALSE. Columns of labels and identifiers
-# stay text. Numbers with leading zeros or more than 15 digits are identifiers, and stay text, too.
-# * contents: result of read_files(). Its `covariates` stay text. `decimal_mark` is "," if columns
-#   of a file are separated by semicolons, because programs that write decimal commas do so.
-#   Otherwise it is NULL, and numbers have a decimal point.
+# Converts columns of text to numbers or logicals, for example counts and weights. Columns of labels
+# and identifiers stay text. Numbers with leading zeros or more than 15 digits are identifiers.
+# * contents: result of read_files(). Its `covariates` stay text.
 # * is_multilabel: may answers have several labels?
 convert_columns <- function(table, columns, contents, is_multilabel) {
   plain_value_pattern <-
@@ -253,6 +246,7 @@ convert_columns <- function(table, columns, contents, is_multilabel) {
   has_flag_columns <- is_multilabel && length(columns$rating) > 1L
   columns[c("counts", if (has_flag_columns) "rating")] <- NULL
   modify_fields(table, setdiff(names(table), c(contents$covariates, unlist(columns))), function(x) {
+    # `decimal_mark` is "," if semicolons separate columns, because numbers then have commas.
     number_texts <- if (is.character(x))
       sub(contents$decimal_mark %||% ".", ".", x, fixed = TRUE, useBytes = TRUE)
     distinct_texts <- setdiff(number_texts, NA)

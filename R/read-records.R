@@ -61,9 +61,8 @@ read_prodigy <- function(input) {
   # new versions, the name of a session is the time of its start if the user gives no other name.
   time_pattern <- "^[0-9]{4}(-[0-9]{2}){2}_[0-9]{2}(-[0-9]{2}){2}$"
   has_rater <- !is.na(rater_field) && any_known(table[[rater_field]])
-  # The file is read as the answers of one annotator if all sessions are named by a time, or if
-  # there are neither sessions nor repeated tasks. An annotator does each task once, so repeated
-  # tasks come from several annotators. Without sessions these are unknown.
+  # The file is read as the answers of one annotator in two situations: all sessions are named by a
+  # time; or there are no sessions, and no task is repeated (an annotator does each task once).
   uses_file_name <- if (has_rater) all(grepl(time_pattern, table[[rater_field]])) else
     !any_repeated(table[[case_field]])
   list(

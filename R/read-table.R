@@ -59,10 +59,8 @@ csv_separator <- function(input, line = input$first[[1L]]) {
     separators[[which.max(map_int(separators, function(sep) length(split_line(line, sep))))]]
 }
 
-# Drops rows without data from the columns of a table: a title above the column names, and the two
-# rows in which Qualtrics describes its columns. A note lists the dropped rows. Also drops empty
-# columns without a name. Other columns without a name are called "...1", "...2" and so on, by their
-# position.
+# Drops rows that are not data: a title above the column names, and the two rows in which Qualtrics
+# describes its columns. Also drops empty columns without a name.
 drop_title_rows <- function(columns, input) {
   n_filled_fields <- Reduce(`+`, lapply(columns, function(x) !is_blank(head(x, 10L))))
   header_row <- match(TRUE, n_filled_fields > 1L)
@@ -92,15 +90,11 @@ is_blank <- function(x) {
   x %in% values[is.na(values) | !grepl("[^ \t\r]", values, perl = TRUE, useBytes = TRUE)]
 }
 
-# Drops empty rows. A row is empty if it has no values in the following columns:
-# * the columns in `columns`, a list of column names by role;
-# * without a column of cases, all columns of the table except `file`;
-# * in a `sparse` table, the columns of ratings. In such a table, each row is the answer to one of
-#   several questions, and rows for other questions are dropped.
-#
-# One warning lists the dropped rows, except empty rows of a `sparse` table. It also lists the rows
-# that the reader of the format dropped.
+# Drops rows without values in `columns`, a list of column names by role. One warning lists these
+# rows, and the rows that the reader of the format dropped.
 drop_rows <- function(table, contents, columns) {
+  # In a `sparse` table, each row is the answer to one of several questions. Rows without a rating
+  # are about other questions, so they are dropped without a warning.
   used_columns <- if (isTRUE(contents$sparse)) columns$rating else
     if (is_empty(columns$case)) setdiff(names(table), "file") else unlist(columns)
   is_empty_row <- Reduce(`&`, lapply(table[used_columns], is_blank))
@@ -123,15 +117,13 @@ skip_hint <- "If lines above the table are a title, skip them: `file = list(skip
 # Finds the fault of a table that scan() cannot read. If the only fault is that some rows lack their
 # last fields, adds a note. Otherwise fails with the number of the faulty line. `has_open_quote`:
 # does the file end within a quote?
-#
-# If a quote spans several lines, count.fields() returns NA for all of its lines except the last. If
-# the last line has too few fields, the quote is probably a mistake, and the line is reported.
 check_csv <- function(input, has_open_quote) {
   n_columns <- length(input$header)
   n_fields <- count.fields(
     input$plain_path, sep = csv_separator(input), quote = "\"", comment.char = "",
     blank.lines.skip = FALSE, skip = input$skip
   )
+  # count.fields() returns NA for a line that ends within a quote.
   is_within_quote <- is.na(head(n_fields, -1L))
   short_lines <- which(n_fields > 0L & n_fields < n_columns)
   if (has_open_quote) {
@@ -141,6 +133,7 @@ check_csv <- function(input, has_open_quote) {
     are_all_lines_short <- length(short_lines) + 1L >= sum(n_fields > 0L, na.rm = TRUE)
     line <- c(
       which(n_fields > n_columns),
+      # A line with too few fields that begins within a quote: the quote is probably a mistake.
       if (!are_all_lines_short) intersect(short_lines, which(is_within_quote) + 1L),
       if (n_columns == 1L) short_lines
     )[1L]
@@ -166,11 +159,9 @@ check_csv <- function(input, has_open_quote) {
 # * status, dropped_status: assignments are dropped if their value in the column `status` is one of
 #   `dropped_status`.
 # * reason: text of the note about dropped assignments.
-# * answers: pattern for the names of columns that may be the rating. If it is NULL, a column may be
-#   the rating if another column contains its known answers (see `gold`). A field may then contain
-#   several answers, one per line.
-# * gold: function of the name of a column of answers. Returns the name of the column of known
-#   answers that belongs to it.
+# * answers: pattern for the names of columns that may be the rating. If it is NULL, these are the
+#   columns for which the table has a column of known answers (see `gold`).
+# * gold: function that returns, for a column of answers, the name of the column of known answers.
 new_crowd_reader <- function(case, rater, status, dropped_status, reason, answers, gold = toupper) {
   function(input) {
     table <- read_csv(input)
@@ -178,6 +169,7 @@ new_crowd_reader <- function(case, rater, status, dropped_status, reason, answer
     column_names <- names(table)
     rating_columns <- if (is.null(answers)) column_names[gold(column_names) %in% column_names] else
       grep(answers, column_names, value = TRUE)
+    # A field may contain several answers, one per line.
     if (is.null(answers)) table <- modify_fields(table, rating_columns, function(x) {
       if (any(grepl("\n.", x))) strsplit(x, "[\r\n]+") else x
     })
