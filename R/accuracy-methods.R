@@ -72,7 +72,7 @@ show_accuracy <- function(x) {
     if (any_known(table$shared)) list(range = range_words(table))
   attr(x, "schema") <- new_schema(NULL, glance_columns, format(x), caption,
     head = c(caption, if (fit$identified == "yes" && !inherits(fit, "judge_fit")) {
-      rater_words(glance_columns)
+      rater_words(glance_columns, fit$model)
     }),
     shown = view(
       list2DF(c(table, extra_columns)),
@@ -159,12 +159,14 @@ rerun_reliability <- function(x) {
 }
 
 # Returns the printed line on the raters: their agreement, and their accuracy under the fitted
-# model. `glance_columns`: result of compute_glance_columns().
-rater_words <- function(glance_columns) {
+# `model`. `glance_columns`: result of compute_glance_columns().
+rater_words <- function(glance_columns, model) {
   sprintf(
-    "Raters: agreement %s (Fleiss' kappa %s), accuracy %s if independent",
+    "Raters: agreement %s (Fleiss' kappa %s), accuracy %s %s",
     percent(glance_columns$agreement), format_decimals(glance_columns$kappa, 2L),
-      format_decimals(glance_columns$rater_accuracy)
+    format_decimals(glance_columns$rater_accuracy),
+    if (independence_words(model) == "independently given the truth") "if independent" else
+      "under the model"
   )
 }
 
@@ -387,7 +389,8 @@ limitation_sentences <- function(estimate, subject = "it shares", sentence_end =
   } else if (rests_on_machines(estimate)) {
     " Such raters often err on the same cases; the interval reflects errors in public data."
   } else {
-    ifelse(is.na(table$shared + table$independent), "", paste0(
+    ifelse(is.na(table$shared + table$independent), words_if(!interval_of(estimate)$hidden,
+      " This number does not allow for errors that %s with the raters.", subject), paste0(
       " Ratings cannot show how many errors ", subject, " with the raters", sentence_end, "."
     ))
   }

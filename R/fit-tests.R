@@ -274,9 +274,9 @@ measure_tests.rater_fit <- function(fit, rates, both, conf_level, group) {
     low = back_transform(transformed_values - z * standard_error),
     high = back_transform(transformed_values + z * standard_error)
   )
-  # Probabilities get Wilson's interval with the sample size that gives their standard error, because
-  # intervals on the logit scale are too wide near 0 and 1. The sample size of sensitivities and
-  # specificities that are 0 or 1 is the number of cases with known truth.
+  # Probabilities get Wilson's interval with the sample size that gives their standard error,
+  # because intervals on the logit scale are too wide near 0 and 1. The sample size of sensitivities
+  # and specificities that are 0 or 1 is the number of cases with known truth.
   n_known <- value + NA # an array of NA with the shape of `value`
   if (uses_known_truth(fit)) {
     known_counts <- count_known_by_truth(fit)

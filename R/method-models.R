@@ -234,8 +234,8 @@ case_replicates <- function(estimator, resampling, tick) {
   stack_rows(results)
 }
 
-# Computes estimates by a user-defined function `run`. If `by` is not NULL, computes an estimate for
-# each group of cases. `arguments`: list of other arguments of estimate_accuracy().
+# Computes estimates by a user-defined function `run`, for each group of cases if `by` is not NULL.
+# `arguments`: list of other arguments of estimate_accuracy().
 estimate_by_function <- function(x, run, arguments, by) {
   if (in_database(x))
     abort_no_cases("If {.arg method} is a function, it needs the ratings of each case")
@@ -251,10 +251,10 @@ estimate_by_function <- function(x, run, arguments, by) {
   options <- check_accuracy_options(arguments)
   options$method <- "own function"
   options$threads <- check_threads(arguments$threads)
-  # The registry of methods has no user-defined functions, so the options contain the record of the
-  # method.
+  # The registry of methods has no user-defined functions, so the record is in the options.
   options$method_record <- c(
-    new_method("own function", "function of the user's", "none", run_user_function), run = run
+    new_method("own function", "user-defined function", "none", run_user_function, explain =
+      "The estimator is a user-defined function of the ratings, to be described here."), run = run
   )
   estimate_each_group(x, by, function(x, cluster, gold) {
     if (!is.null(cluster)) options$cluster <- match(cluster, unique(cluster))

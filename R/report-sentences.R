@@ -241,12 +241,12 @@ describe_methods.accuracy_estimate <- function(x) {
     count_noun(sum(pattern_lengths(ratings) * pattern_cases(ratings)), "rating"),
     words_if(ratings$voted$reruns, " (reruns of a rater count as one, tied reruns as none)"),
     count_noun(count_cases(ratings, is_rated_pattern(ratings)), "case"),
-    count_noun(n_raters(ratings), "rater"),
-    count_noun(n_categories(ratings), "category"), truth_words(x),
-    words_if(uses_agreement,
-      ": it estimates the accuracy of fallible raters from their agreement, and then the accuracy of
-      systems (Lehner 2015). %s of pairs of ratings agree", percent(glance(x)$agreement)
-    )
+    count_noun(n_raters(ratings), "rater"), count_noun(n_categories(ratings), "category"),
+    truth_words(x),
+    words_if(uses_agreement, paste0(
+      if (x$options$method != "own function") ": it estimates the accuracy of fallible raters from
+        their agreement, and then the accuracy of systems (Lehner 2015)", ". %s of pairs of ratings
+      agree"), percent(glance(x)$agreement))
   )
   paste(
     c(

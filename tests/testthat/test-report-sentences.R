@@ -25,6 +25,27 @@ test_that("sentences tell of known truths", {
   expect_no_match(may_say(all, "methods"), "none|NA|interval")
 })
 
+test_that("a paragraph has the assumptions of the fitted model", {
+  x <- panel_of_two()
+  paragraph <- function(...) {
+    may_say(quiet(estimate_accuracy(x, ..., interval = "none")), "methods")[[1]]
+  }
+  strata <- rater_model("rater", difficulty = "strata")
+  expect_match(paragraph("joint", strata, common = "none"),
+    "err independently given the truth and the difficulty of the case.", fixed = TRUE)
+  votes <- function(x) c(0.8, 0.7)
+  by_function <- paragraph(votes)
+  expect_match(by_function, "user-defined function of the ratings")
+  expect_no_match(by_function, "Lehner|independent")
+  expect_match(may_say(estimate_accuracy(x, votes, interval = "none"))$sentence[[1L]],
+    "does not allow for errors that it shares with the raters")
+  dependent <- rater_model("rater", "free", dependence = "easy")
+  fit <- quiet(fit_raters(x, dependent, method = "bayes", sampling = list(draws = 100, chains = 2)))
+  expect_match(may_say(quiet(estimate_accuracy(fit, common = "none")), "methods")[[1]],
+    "err with the dependence of the model", fixed = TRUE)
+  expect_output(print(quiet(estimate_accuracy(fit))), "accuracy 0[.][0-9]+ under the model")
+})
+
 test_that("sentences have number, interval and range, and unknown is unknown", {
   x <- panel_of_two()
   estimate <- quiet(estimate_accuracy(x))
@@ -64,7 +85,7 @@ test_that("a paragraph says what a referee needs, with its references", {
   }
   # The number of machines, of assumptions and of samples is that of their own.
   of <- function(...) may_say(quiet(estimate_accuracy(x, ...)), "methods")[[1]]
-  expect_match(of(common = "none"), "independent given the truth. The 90% interval covers sampling")
+  expect_match(of(common = "none"), "independently given the truth. The 90% interval covers sampling")
   expect_match(of(common = 0.5), "moved 50% of the way")
   gold <- truth(x)[1:30, ]
   expect_match(of(known_truth = gold, gold_sample = "random", interval = "anytime"),
