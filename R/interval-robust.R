@@ -1,15 +1,15 @@
 # Robust intervals contain sampling error and an allowance for shared errors.
 #
-# On real data, raters and systems err on the same cases ("shared errors", also called correlated
-# errors). Shared errors bias every estimate. The bias is not identified from the ratings. Its
-# standard deviation is called the hidden error. The hidden error increases with three quantities:
+# Raters and systems often err on the same cases ("shared errors", also called correlated errors).
+# Shared errors bias every estimate, and the ratings do not identify the bias. The "hidden error" is
+# the assumed standard deviation of the bias. It increases with three quantities:
 # * the share of wrong ratings
-# * the range of accuracies over possible base rates
-# * the distance between the accuracies with shared and with independent errors
+# * the difference between the highest and the lowest accuracy over possible base rates
+# * the difference between the accuracies with shared and with independent errors
 #
-# The hidden error is small if the data favour simple models, in which cases are equally difficult
-# and raters have equal error rates. If the raters are language models or programs ("machines"), the
-# data are no evidence of a small hidden error. The hidden error is then a constant.
+# The hidden error is small if simple models fit well (equally difficult cases, equally good
+# raters). If raters are language models or programs ("machines"), it is a constant, because a good
+# fit is then no evidence against shared errors.
 
 # Returns a list of vectors with a number per system: `centre` of the robust interval, `std.error`,
 # and `hidden`, the part of the error due to shared errors. All formulas are in core_robust_error().
@@ -17,12 +17,9 @@
 # * accuracy: estimated accuracies
 # * sampling_error: standard errors of the accuracies due to sampling
 # * average_results: result of summarise_average()
-#
-# If the user gives the share of shared errors (argument `common`), the hidden error is 0. For
-# machines, core_robust_error() also moves the centre. The moved centre is used for method "average"
-# only, because other methods have not been compared with known truth.
 robust_error <- function(estimate, accuracy, sampling_error, average_results) {
   fit <- estimate$fit
+  # If the user gives the share of shared errors, the hidden error is 0.
   if (has_fixed_common(estimate)) {
     return(list(centre = accuracy, std.error = sampling_error, hidden = 0 * accuracy))
   }
@@ -37,13 +34,15 @@ robust_error <- function(estimate, accuracy, sampling_error, average_results) {
     range_for_error(fit$x, average_results$base_rate_range), unknown_truth_share(fit),
     panel_kind(fit)
   )
+  # core_robust_error() moves the centre if raters are machines. Only method "average" uses the
+  # moved centre, because other methods were not compared with known truth.
   if (!uses_average) error_parts$centre <- accuracy
   error_parts
 }
 
-# Adds robust intervals to `table`. Returns a list in the form of `find` in new_interval().
-# The sampling error is computed by a formula for method "average", and by a bootstrap for other
-# methods. `draft`: an estimate without interval, see draft_estimate().
+# Adds robust intervals to `table`. Returns a list: the new table; sampling errors, hidden errors
+# and centres of the intervals; and bootstrap replicates, if there are any. `draft`: an estimate
+# without interval, see draft_estimate().
 robust_interval <- function(draft, table) {
   if (is.null(draft$average) && is.null(draft$fit$scored)) return(list(table = table))
   if (is_averaged(draft)) {
@@ -71,31 +70,25 @@ with_limits <- function(table, centre, n_errors) {
   table
 }
 
-# Returns, for each system, the share of unknown truths among the cases that the system answered.
-# Only cases with unknown truth contribute to the hidden error.
+# Returns, for each system, the share of its answered cases whose truth is unknown. Only these cases
+# contribute to the hidden error.
 unknown_truth_share <- function(fit) {
   n_answered_cases <-
     (pattern_answers(fit$x) > 0L) * pattern_weights(fit$x) * is_usable_pattern(fit)
   unname(colSums(n_answered_cases * !is_known_pattern(fit)) / colSums(n_answered_cases))
 }
 
-# The correlation between the hidden errors of two systems is s to this power, where s is the share
-# of cases on which both gave the same answer. Two systems with equal answers have correlation 1,
-# because errors that raters share with an answer do not depend on the system that gave the answer.
-# The power is the smallest whole number for which the mean coverage of 90% intervals of differences
-# is at least .90, over 19 public data sets with known truth. The mean coverage is .95. If the power
-# is chosen without the data sets related to the tested one, coverage is .89 (standard error .08).
-# These coverages are optimistic, because the rule was chosen on the same data sets. bench/compare.R
-# compares the rule with other rules.
+# The correlation between the hidden errors of two systems is s to this power. The number s is the
+# share of cases on which both systems gave the same answer. The power is the smallest whole number
+# for which 90% intervals of differences have a mean coverage of at least .90, over 19 public data
+# sets with known truth. The mean coverage is .95. It is .89 (standard error .08) if the power for
+# each data set is chosen without related data sets. Both numbers are optimistic, because the form
+# of the rule was also chosen on these data sets. See bench/compare.R.
 hidden_correlation_power <- 3
 
 # Returns draws of the accuracies of systems (draws x systems) from the distribution that robust
-# intervals describe. If there are no draws, returns the reason, a string. A draw is the centre of
-# the interval plus an error, which is computed in two steps:
-# * A normal error is the sum of a sampling error and a hidden error. Sampling errors are correlated
-#   between systems like bootstrap `replicates` (replicates x systems).
-# * The normal error is multiplied by a random factor, the same for all systems. Its tails are then
-#   as heavy as the tails of robust intervals. The factors are the attribute `times` of the result.
+# intervals describe. If a sampling error is unknown, returns a string with the reason instead.
+# `replicates`: bootstrap replicates (replicates x systems).
 robust_draws <- function(estimate, replicates) {
   sampling_error <- estimate$details$sampling
   if (!has_interval(estimate)) sampling_error <- sampling_error * cluster_widening(estimate)
@@ -108,22 +101,26 @@ robust_draws <- function(estimate, replicates) {
   if (length(systems_without_error) > 0L) {
     return(paste("the sampling error of", shorten(systems_without_error), "is not known"))
   }
+  # Covariance matrix of the errors of systems. Sampling errors are correlated between systems like
+  # the replicates. Hidden errors are correlated if systems often give the same answer.
   eigen_parts <- eigen(
     correlation * outer(sampling_error, sampling_error) +
       equal_answer_share^hidden_correlation_power * outer(hidden_errors, hidden_errors),
     symmetric = TRUE
   )
-  # With this number of draws, chance hardly changes the second decimal of a probability. The sample
-  # covariance of the draws is exactly the covariance of the errors.
+  # With this number of draws, chance hardly changes the second decimal of a probability.
   n_systems <- length(hidden_errors)
   n_draws <- max(2000, 2 * n_systems, min(1e4, 4e5 %/% n_systems))
   noise <- matrix(rnorm(n_draws * n_systems), n_draws)
+  # The columns get mean 0 and variance 1, and are exactly uncorrelated.
   noise <- qr.Q(qr(sweep(noise, 2L, colMeans(noise)))) * sqrt(n_draws - 1)
   # Uses the symmetric square root of the covariance matrix. The sign of eigenvectors is arbitrary,
   # and must not affect the draws.
   draw_errors <- noise %*% eigen_parts$vectors %*% scaled_eigenvectors(eigen_parts)
   # Systems with equal answers get exactly the same draws.
   draw_errors <- pick_columns(draw_errors, max.col(equal_answer_share == 1, "first"))
+  # The errors of all systems in a draw are multiplied by the same random factor. The tails of the
+  # errors are then as heavy as those of robust intervals.
   tail_factors <- if (has_fixed_common(estimate)) rep(1, n_draws) else
     heavy_tail_factors(n_draws)
   centre <- rep(estimate$details$centre, each = n_draws)
@@ -173,8 +170,8 @@ same_answer_matrix <- function(fit) {
   matrix(same_answer_shares(fit, row(pair_matrix), col(pair_matrix)), nrow(pair_matrix))
 }
 
-# Returns, for each pair of systems, the share of cases on which both gave the same answer. Only
-# cases that all systems answered are used, and that have ratings or a known truth. `first`,
+# Returns, for each pair of systems, the share of cases on which both systems gave the same answer.
+# Uses only cases that all systems answered and that have ratings or a known truth. `first`,
 # `second`: numbers of the two systems of each pair.
 same_answer_shares <- function(fit, first, second) {
   answer <- pattern_answers(fit$x)
@@ -187,10 +184,11 @@ same_answer_shares <- function(fit, first, second) {
 
 max_differences <- 4e6 # largest number of drawn differences in memory at the same time: 32 MB
 
-# Computes values of pairs of systems, block by block to limit memory. Returns a list of vectors
-# with an element per pair. `compute`: a function of indices of pairs, which returns such a list for
-# these pairs. `answer`: answers of systems (patterns x systems). `first`: a vector whose length is
-# the number of pairs.
+# Calls `compute` for blocks of pairs of systems, to limit memory. Returns a list of vectors with an
+# element per pair.
+# * answer: answers of systems (patterns x systems)
+# * first: number of the first system of each pair
+# * compute: function of indices of pairs, which returns a list of vectors for these pairs
 compute_by_blocks <- function(answer, first, compute) {
   pairs_per_block <- ceiling(max_differences / 4 / max(nrow(answer), 1L))
   block_results <- lapply(split_in_runs(seq_along(first), pairs_per_block), compute)
@@ -199,8 +197,8 @@ compute_by_blocks <- function(answer, first, compute) {
   lapply(field_names, function(field) unlist(lapply(block_results, `[[`, field)))
 }
 
-# Returns words for the errors in an interval other than sampling error. They follow the words
-# "sampling error" in a sentence.
+# Returns words that follow the words "sampling error" in a sentence. They name the other errors
+# that the interval contains, or state that it contains only sampling error.
 # `has_scores`: is the sentence about intervals of score metrics, too? Their intervals allow for
 # shared errors even if the interval of the accuracy does not (see hidden_error_of_scores()).
 hidden_error_words <- function(x, has_scores = FALSE) {
@@ -252,7 +250,8 @@ interval_robust <- new_interval(
   words = "robust interval", average = TRUE, hidden = TRUE, replicates = 200L, compiled = TRUE,
   spread = "delta", uncounted = "so sampling error has no scale", find = robust_interval,
   draws = robust_draws,
-  # The note names the sources of error, and the resampled cases or clusters.
+  # The note names the errors that the interval contains. The method of resampling, or the number of
+  # clusters, is added in parentheses.
   note = function(estimate) {
     resampling_words <- if (!is.null(estimate$replicates)) replicates_note(estimate) else
       if (!is.null(estimate$options$cluster)) count_noun(count_clusters(estimate), "cluster")

@@ -57,7 +57,7 @@ named_posteriors <- function(posteriors, x) {
   setNames(lapply(posteriors, `colnames<-`, x$categories), x$systems)
 }
 
-# Returns the results of method "average" that estimates of all methods contain. `estimates`:
+# Returns results of method "average" that are stored with estimates by any method. `estimates`:
 # estimated accuracies of the systems. `average`: result of compute_average(), or NULL. Returns a
 # list of vectors with a number per system, NA if `average` is NULL:
 # * shared: accuracy if errors are shared with the raters
@@ -67,8 +67,7 @@ named_posteriors <- function(posteriors, x) {
 # * dependence_weight: number from 0 to 1 by which the variance of the hidden error is multiplied
 # * typical: share of shared errors for `common = "typical"`
 # * base_rate_range: highest minus lowest accuracy over possible base rates
-#
-# Unless `average` is NULL, the list also contains `no_kappa`: do raters agree only by chance?
+# * no_kappa: do raters agree only by chance? A single value; missing if `average` is NULL
 summarise_average <- function(estimates, average) {
   estimate_fields <- c(
     "rater_error", "independence_weight", "dependence_weight", "typical", "base_rate_range"
@@ -86,15 +85,15 @@ summarise_average <- function(estimates, average) {
 }
 
 # Returns, for each system, the highest minus the lowest accuracy over all base rates that are
-# compatible with the ratings (see src/core/accuracy/base_rates.hpp). `leaders`: leading categories
-# of raters, a result of leading_categories().
+# compatible with the ratings (see src/core/accuracy/base_rates.hpp). `leaders`: the most frequent
+# categories of the ratings, a result of leading_categories().
 base_rate_ranges <- function(x, leaders = leading_categories(x)) {
   na_real(core_base_rate_ranges(x$patterns, pattern_weights(x), leaders))
 }
 
-# Returns, for each system, the width of the range of its accuracy over all possible base rates.
-# `range` is this width by base_rate_ranges(). If the agreement of raters may be chance, all base
-# rates are possible, and the width is 1.
+# Returns, for each system, the highest minus the lowest accuracy over all possible base rates.
+# `range`: result of base_rate_ranges(). If the agreement of raters may be chance, all base rates
+# are possible, and the difference is 1 instead of `range`.
 range_for_error <- function(x, range) {
   if (any(leading_categories(x)$chance)) pmax(range, 1) else range
 }
@@ -125,18 +124,13 @@ relaxation_weights <- function(models) {
 max_sampling_width <- 0.2 # limit of the width of an interval for sampling error only
 max_total_error <- 0.08 # limit of the total standard error
 
-# Finds systems with doubtful estimates. The hidden error is the part of the standard error due to
-# possible shared errors. Returns a list:
-# * few_data: numbers of the systems that need more data. An interval that contains only the
-#   sampling error is wide. In addition, the sampling error is larger than the hidden error, or
-#   raters may agree by chance
-# * assumption: numbers of the systems whose error is large and mostly hidden, or whose raters are
-#   machines. Empty if the user gives the share of shared errors
+# Finds systems with doubtful estimates. Systems without an estimate, and systems whose accuracy is
+# measured by gold cases, are left out. Returns a list:
+# * few_data: numbers of the systems that need more data
+# * assumption: numbers of the systems whose error is large and mostly due to shared errors, or
+#   whose raters are machines
 # * interval_width: for each system, width of an interval that contains only the sampling error
-# * hidden_errors: for each system, the hidden error
-#
-# `few_data` and `assumption` do not contain systems without an estimate, and systems whose accuracy
-# is measured by gold cases.
+# * hidden_errors: for each system, the part of the standard error due to shared errors
 find_doubtful_systems <- function(estimate, hidden_errors = hidden_error(estimate)) {
   sampling_error <- estimate$details$sampling
   is_from_ratings <- !is.na(estimate$table$estimate) & !rests_on_gold(estimate)
@@ -144,6 +138,7 @@ find_doubtful_systems <- function(estimate, hidden_errors = hidden_error(estimat
   known_sampling_error <- ifelse(is.na(sampling_error + hidden_errors), 0, sampling_error)
   may_be_chance <- any(leading_categories(estimate$fit$x)$chance)
   is_wide <- interval_width > max_sampling_width
+  # More data help if most of the error is sampling error, or if the agreement may be chance.
   has_few_data <- (is_wide & (sampling_error > hidden_errors | may_be_chance)) %in% TRUE
   has_large_error <- sqrt(known_sampling_error^2 + hidden_errors^2) > max_total_error &
     hidden_errors >= known_sampling_error & !has_few_data
@@ -237,6 +232,7 @@ causes_of_doubt <- function(estimate) {
 # Returns the note for print() if the raters are machines (language models or programs). `x`: an
 # accuracy estimate.
 machine_words <- function(x) {
+  # Number of public data sources: ten for each kind of machine (language models, programs).
   n_sources <- if (n_distinct(rater_kind(x)) > 1L) "20" else "ten"
   paste0(
     "Raters are ", machine_kind_words(x), ", which often err on the same cases. In ", n_sources,

@@ -196,9 +196,8 @@ raw_pass_rate <- function(estimate) {
   pass_rate[names(pass_rate) %in% estimate$fit$x$constant]
 }
 
-# Returns the number of gold labels of cases without ratings that give the same precision as one
-# gold label with ratings (Spearman-Brown formula). The ratings are by the same rater.
-# * n_runs: number of ratings of the case
+# Returns the number of gold labels without ratings that give the same precision as one gold label
+# of a case that a rater rated `n_runs` times (Spearman-Brown formula).
 # * squared_correlation: squared correlation between the truth and one rating
 # * reliability: correlation between two ratings of a case
 equivalent_labels_of_runs <- function(n_runs, squared_correlation, reliability) {

@@ -68,14 +68,14 @@ empty_bins <- data.frame(rep_named(
 ))
 
 # Computes estimates from the posterior probabilities of any fit, including fits of user-defined
-# models. Returns the result of new_point(). A pattern is a group of cases with the same ratings.
-# For bootstrap replicates the fit is repeated with other weights of patterns. If the fit cannot be
-# repeated (see new_refit_function()), replicates use posterior probabilities of the original fit.
-# `accuracy_rule`: function that returns the accuracy of one system. Its arguments are answers,
-# posterior, weights and options, see mean_posterior_of_answers().
+# models. Returns the result of new_point(). `accuracy_rule`: function that returns the accuracy of
+# one system. Its arguments are answers, posterior, weights and options, see
+# mean_posterior_of_answers().
 posterior_fit_point <- function(fit, options, accuracy_rule) {
   if (!is.null(fit$model$family)) return(family_point(fit, options, accuracy_rule))
   fit_weight <- pattern_weights(fit$x)
+  # Repeats the fit with other weights of patterns, for bootstrap replicates. If this is not
+  # possible, `refit` is NULL, and replicates use the posterior probabilities of the original fit.
   refit <- new_refit_function(fit)
   compute_posteriors <- function(weight) {
     uses_original_fit <- is.null(refit) || identical(weight, fit_weight)
@@ -88,9 +88,8 @@ posterior_fit_point <- function(fit, options, accuracy_rule) {
 # function of the weights of patterns that returns a list with the posterior of each system
 # (patterns x categories). Other arguments: see posterior_fit_point().
 posterior_point <- function(fit, options, accuracy_rule, compute_posteriors) {
-  # Computes a quantity of all systems for given weights of patterns. `quantity`: "accuracy" or
-  # "counts" (expected numbers of cases by truth and answer). Estimators in compiled code have the
-  # same arguments.
+  # Computes a quantity of all systems for given weights of patterns. `quantity`: "accuracy", or
+  # "counts" for the expected numbers of cases by truth and answer.
   estimator <- function(weight, quantity) {
     compute_value <- function(answer, posterior, weight) {
       if (quantity == "counts") {
@@ -167,15 +166,15 @@ binned_accuracy <- function(answer, posterior, weight, options) {
 }
 
 # Returns the table of bins for one system. Bins group cases by their highest posterior probability.
-# The first bin is the one with the highest probabilities. A probability on the limit between two
-# bins belongs to the bin with lower probabilities. An answer agrees with the raters if it is the
-# most probable category. If n categories are equally probable, an answer with one of them counts as
-# 1/n of an agreement. Arguments: see mean_posterior_of_answers().
+# The first bin has the highest probabilities. A probability on the limit between two bins belongs
+# to the bin with lower probabilities. Arguments: see mean_posterior_of_answers().
 bins_of_posterior <- function(answer, posterior, weight, options) {
   if (length(answer) == 0L) return(empty_bins)
   width <- options$bin_width
   top_category <- most_probable(posterior)
   probability <- predict_correctness(posterior, answer)
+  # An answer agrees with the raters if it is the most probable category. If n categories are
+  # equally probable, an answer with one of them counts as 1/n of an agreement.
   agreement_weight <-
     (probability >= top_category$probability * (1 - tie_tolerance)) / top_category$tied
   last_bin <- ceiling(1 / width - 1e-9) - 1
@@ -195,9 +194,9 @@ bins_of_posterior <- function(answer, posterior, weight, options) {
   )
 }
 
-# Returns an estimator: a function that calls the user's function `run`. Argument `times`: number of
-# times each case was drawn, NULL for the original ratings. If `run` has an argument `weights`, it
-# gets the original ratings and `times` (if NULL, case weights). If not, it gets resampled ratings.
+# Returns an estimator: a function that calls the user's function `run`. Its argument `times` is the
+# number of times each case was drawn, or NULL for the original ratings. If `run` has an argument
+# `weights`, it gets `times` as weights. If not, it gets ratings with repeated cases.
 new_function_estimator <- function(x, run) {
   has_weights_argument <- "weights" %in% names(formals(args(run)))
   structure(function(times, quantity) {

@@ -14,9 +14,9 @@
 # * lower, upper: smallest and largest value of the metric. Instead, `lower` may be a function of
 #   the settings that returns both values
 # * better: "high" or "low", or "" if neither is better
-# * drops: categories that averages leave out. "undefined": categories for which the metric is
-#   undefined. "caseless": categories without cases; undefined values of other categories count as
-#   0. "never": no category
+# * drops: which categories are left out of averages. "undefined": categories whose metric is
+#   undefined. "caseless": categories without cases (an undefined metric of other categories is then
+#   set to 0). "never": no category
 # * same_as: another metric with the same values, or NA
 # * share: "cases" if the metric is the share of correct answers among all cases, like accuracy.
 #   "answer" if it is the share of correct answers among the cases that got one category as answer,
@@ -24,9 +24,9 @@
 # * undefined: reason to report if the metric is undefined
 # * default: is the metric reported by default?
 # * ordered: does the metric need ordered categories?
-# * odds: does the kernel return v / (1 + v) for a metric v from 0 to infinity, such as a likelihood
-#   ratio? The metric then has no averages over categories (see shares_to_odds())
-# * diagnostic: does the name of the metric imply a positive category, if there are two categories?
+# * odds: does the kernel return v / (1 + v) instead of the metric v? TRUE for metrics from 0 to
+#   infinity, such as likelihood ratios. They have no averages, see shares_to_odds()
+# * diagnostic: does the name of the metric imply a positive category, as "sensitivity" does?
 new_metric <- function(id, title, reference, kernel, form = "category", needs = "table",
                        gradient = NULL, settings = character(), lower = 0, upper = 1,
                        better = "high", drops = "never", same_as = NA_character_, share = "",

@@ -1,16 +1,17 @@
-# Estimates metrics of systems, such as recall, from gold cases (cases with known truth). Every case
-# is in one cell of the joint table of truth and answer. The cell is known for gold cases, and
-# predicted from ratings for all cases. The known table of gold cases is corrected by the difference
-# between the predicted tables of gold cases and of all cases. The metric is computed from the
-# corrected table. To first order, a case changes the metric by the slope (derivative) of its cell.
-# The variance of the metric is therefore the variance of the mean slope.
+# Estimates metrics of systems, such as recall, from gold cases (cases with known truth) and
+# ratings. A metric is computed from the joint table of truth and answer:
+# * The table of gold cases is known.
+# * The table is also predicted from ratings, for gold cases and for all cases. The difference
+#   between these two predictions corrects the table of gold cases.
+# * The slope of a cell is the derivative of the metric with respect to the cell. The variance of
+#   the metric is about the variance of the mean slope over cases.
 #
 # On the "unit scale" the range of a metric is [0, 1]. A "plan" is the list of requested metrics,
 # see metric_plan().
 
-# Replaces estimates of metrics from ratings only by estimates from gold cases and ratings.
-# * rows: estimates from ratings only, with a row per row of the plan. The columns `sampling` and
-#   `hidden` contain the sampling error and the error due to shared errors
+# Replaces estimates of metrics in `rows` by estimates from gold cases and ratings.
+# * rows: estimates from ratings without gold cases, with a row per row of the plan. The columns
+#   `sampling` and `hidden` contain the standard errors due to sampling and due to shared errors
 # * s: number of the system
 # * interval: name of an interval that uses gold cases
 metrics_with_gold <- function(rows, estimate, plan, s, interval, conf_level) {
@@ -61,18 +62,18 @@ metrics_with_gold <- function(rows, estimate, plan, s, interval, conf_level) {
 }
 
 # Replaces estimates and intervals in `rows` by estimates and intervals from gold cases.
-# * measurements: estimates from gold cases, a result of corrected_mean() on the unit scale
+# * measurements: estimates from gold cases on the unit scale, a result of corrected_mean()
 # * prior: estimates from ratings only, on the unit scale
-# * reason: reason why gold cases do not measure the metric of a row, or NA
+# * reason: for each row, the reason why gold cases give no estimate, or NA
 # * ranges: smallest and largest value of each metric (rows x 2)
-# * needs_no_gold: TRUE for rows whose metric does not depend on the truth. Their estimates stay
-#   unchanged. Their standard errors become 0 if the target is "cases", see gold_cases()
+# * needs_no_gold: TRUE for rows whose metric does not depend on the truth; they are not replaced
 measured_rows <- function(rows, measurements, prior, reason, ranges, estimate, interval, conf_level,
                           needs_no_gold = FALSE) {
   has_estimate <- !is.na(rows$estimate)
   # Ratings by one rater do not identify metrics that depend on the truth, but gold cases do. With
   # one rater, rows without an estimate are therefore replaced, too.
   is_replaced <- (has_estimate | is_one_rater(estimate$fit$x)) & !needs_no_gold
+  # These metrics need no truth. If the target is the rated cases, they therefore have no error.
   exact_rows <- which(
     needs_no_gold & has_estimate & estimate$gold$settings$target == "cases"
   )
@@ -96,10 +97,10 @@ measured_rows <- function(rows, measurements, prior, reason, ranges, estimate, i
   rows
 }
 
-# Returns the possible range of each metric, given the frequencies of truths and of answers in
-# `table`. `ranges`: range of each metric for any table (metrics x 2). Only ranges of metrics that
-# can be negative (such as kappa) change, and only with two categories. Their smallest value is
-# computed from the table with the least agreement that the frequencies allow.
+# Returns the range of each metric (metrics x 2). `ranges`: range of each metric for any table. With
+# two categories, the smallest value of metrics that can be negative (such as kappa) changes. It is
+# the value for the table with the fewest correct answers among tables with the same frequencies of
+# truths and of answers as `table`.
 ranges_of_margins <- function(ranges, table, plan) {
   if (n_categories(plan) != 2L) return(ranges)
   table <- matrix(table, 2L, byrow = TRUE)
@@ -122,9 +123,8 @@ rows_to_unit <- function(rows, ranges) {
 }
 
 # Returns the gold cases that system number `s` answered, with joint tables of truth and answer.
-# NULL if there are no gold cases. `n`: number of categories. The result is a list with the fields
-# of select_gold() and the fields below. The first four fields are joint tables, as vectors in which
-# answers vary fastest.
+# NULL if there are none, or if they are not representative. `n`: number of categories. Tables are
+# vectors in which answers vary fastest. The result has the fields of select_gold() and these:
 # * gold_table: table of gold cases, with their known truth
 # * mean: table of all cases, predicted from ratings
 # * predicted_difference: table of gold cases, predicted from ratings, minus `mean`
@@ -187,7 +187,8 @@ gold_metrics <- function(gold_data, slopes, plan, ranges) {
   }
   largest_slope <- apply(abs(slopes), 2L, max)
   compute_metrics <- function(mean, slope) {
-    # Each row of the plan has a separate corrected table, because regression slopes differ.
+    # A corrected table for each row of the plan. `slope`: how much of the correction is used, see
+    # corrected_mean().
     raw_tables <- t(pmax(gold_data$gold_table - outer(gold_data$predicted_difference, slope), 0))
     tables <- raw_tables / rowSums(raw_tables)
     values <- lapply(unique(plan$rows$metric), function(id) {
@@ -202,16 +203,16 @@ gold_metrics <- function(gold_data, slopes, plan, ranges) {
   )
 }
 
-# Estimates metrics from gold cases by the influence of each case: the derivative of the metric with
+# Estimates metrics from gold cases. The influence of a case on a metric is a derivative: with
 # respect to the case's cell of the table, or for scores to its weights (see metric-influence.R).
 # Returns a list with the fields of corrected_mean() on the unit scale.
-# * predicted: probabilities of categories (patterns x categories, or cases x categories)
+# * predicted: probabilities of categories, with a row per pattern (for scores, a row per case)
 # * influence_of_row: function of a row number of the plan. It returns the influence of each pattern
-#   (or case) for each possible truth, a matrix with the dimensions of `predicted`
+#   or case for each possible truth, a matrix with the dimensions of `predicted`
 # * compute_variance: function that returns the variance of the influence, see corrected_mean()
 # * largest_influence: largest influence on each metric, see measurement_as_share()
-# * compute_metrics: function that returns the metrics on the unit scale. Its arguments are
-#   corrected means of the influence and regression slopes, see corrected_mean()
+# * compute_metrics: function that returns the metrics on the unit scale. Its arguments are two
+#   fields of corrected_mean() for the influence: `estimate` and `slope`
 gold_influence <- function(gold_data, predicted, influence_of_row, compute_variance,
                            largest_influence, compute_metrics) {
   gold_rows <- seq_along(gold_data$at)
@@ -230,27 +231,24 @@ gold_influence <- function(gold_data, predicted, influence_of_row, compute_varia
   without_deviations(means)
 }
 
-# Converts estimates of metrics from gold cases to the form of estimated shares, because intervals
-# are computed for shares. The variance of a case becomes value * (1 - value). Before it is
-# computed, half a correct and half a wrong case are added, so that it is not 0. The variance ratios
-# are multiplied so that the standard error stays the same.
+# Converts estimates of metrics to the form of estimated shares, because intervals are computed for
+# shares. The variance of a case becomes value * (1 - value). Variance ratios are changed so that
+# the standard error stays the same.
 # * measurement: estimated means of the influence, see corrected_mean()
 # * value: estimated metrics on the unit scale
 # * gold_only_value: metrics on the unit scale, from gold cases only
 # * largest_influence: largest influence of a case on each metric; 0 for no lower limit of errors
-#
-# If gold cases are few, or if nearly all are correct or wrong, their influence may hardly vary. The
-# standard error is then at least the error of a share of m cases (`min_cases`). The number m is
-# chosen so that one case changes this share as much as the most influential gold case changes the
-# metric. If, for example, 3 of 100 gold cases are of the category whose recall is estimated, m is
-# about 3 to 6. The field `n_labels` is at most m. See also add_standard_errors().
 measurement_as_share <- function(measurement, value, gold_only_value, largest_influence) {
+  # Half a correct and half a wrong case are added, so that the variance is not 0.
   variance_of_share <- function(equivalent_cases) {
     bernoulli_variance(add_half_cases(value, equivalent_cases))
   }
   value[measurement$variance <= 1e-18] <- NA
   equivalent_cases <- measurement$gold * variance_of_share(measurement$gold) / measurement$variance
   variance <- variance_of_share(pmin(max_effective_size, pmax(measurement$gold, equivalent_cases)))
+  # By chance, the influence may hardly vary between a few gold cases. The standard error is then at
+  # least that of a share of `min_cases` cases. One case changes this share as much as the most
+  # influential gold case changes the metric.
   min_cases <- measurement$gold / largest_influence
   has_few_cases <- pmin(value, 1 - value) * min_cases < 0.5 | min_cases < min_cases_of_share
   few_case_rows <- which(has_few_cases & variance / measurement$variance > 1 / largest_influence)
@@ -289,8 +287,8 @@ why_no_metrics <- function(gold_data, slopes, plan, measurements) {
 
 # Returns, for each row of the plan, the reason why gold cases do not measure the metric, or NA.
 # * measurements: estimates of the rows. A missing estimate is also a reason
-# * is_expected: TRUE for categories that are expected to have cases. Rows that are not for a single
-#   category need gold cases of each expected category
+# * is_expected: for each category, are any cases expected? Rows that are not for one category
+#   (averages, for example) need gold cases of all expected categories
 # * reason_template: reason if gold cases are lacking, with %s for the first such category
 # * lacks_gold: function of a row number that returns TRUE for categories that lack gold cases
 reason_by_row <- function(plan, measurements, is_expected, reason_template, lacks_gold) {
@@ -360,8 +358,7 @@ scored_gold <- function(estimate, scored_system) {
 
 # Estimates metrics of scores from gold cases. Returns a list with the fields of corrected_mean() on
 # the unit scale. `gold_data`: result of scored_gold(). `scored_system`: see score_panel(), with the
-# known truths of gold cases. Metrics whose field `linear` is TRUE are corrected only to first
-# order. If all truths are known, the corrected metrics are exact.
+# known truths of gold cases.
 gold_scores <- function(gold_data, plan, scored_system, ranges) {
   start_values <- to_unit(score_values(plan, scored_system), ranges)
   influence <- Map(`/`, score_influence(plan, scored_system), widths(ranges))
@@ -380,11 +377,13 @@ gold_scores <- function(gold_data, plan, scored_system, ranges) {
     (n_effective * sample_variance + prior_cases * influence_variance) / (n_effective + prior_cases)
   }
   compute_metrics <- function(mean, slope) {
+    # Corrects all metrics to first order. Metrics without `linear` are then computed again, from
+    # corrected weights of cases.
     value <- clip01(start_values + mean - mean_influence)
     for (slope_value in unique(slope[!is_linear])) {
       rows_with_slope <- which(!is_linear & slope %in% slope_value)
-      # Weight of each case in each category: the regression slope times the predicted probability.
-      # For gold cases, the truth (0 or 1) minus this product is added, times the sampling weight.
+      # The weight of a case in a category is first predicted from ratings. For gold cases, the
+      # error of this prediction is then added, multiplied by the sampling weight.
       weights <- slope_value * scored_system$posterior
       truth_minus_prediction <- gold_truths - pick_rows(weights, gold_data$at)
       scored_system$w <- weights +

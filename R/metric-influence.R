@@ -31,8 +31,8 @@ metric_slopes <- function(plan, table) {
 }
 
 # Returns the slopes of row number `i` of the plan, a number per cell. `slopes`: result of
-# metric_slopes(). `unused_too`: should metrics of one category also have slopes for cells of truths
-# or answers that do not occur?
+# metric_slopes(). `unused_too`: FALSE sets the slope of a cell to 0 if its truth or its answer does
+# not occur.
 slopes_of_row <- function(slopes, i, unused_too = FALSE) {
   column_number <- sum(slopes$whole[seq_len(i)] == slopes$whole[[i]])
   if (slopes$whole[[i]]) return(slopes$cells[, column_number])
@@ -42,9 +42,9 @@ slopes_of_row <- function(slopes, i, unused_too = FALSE) {
   replace(as.vector(cell_slopes), !unused_too & !slopes$is_occurring, 0)
 }
 
-# Returns the first-order change of each metric (tables x rows of the plan) from the table at which
-# slopes were computed to another table. The change is the sum of probability times slope over the
-# cells of the other table. `tables`: the other tables (tables x cells).
+# Returns how much each metric changes, to first order, if the table at which slopes were computed
+# is replaced by another table. The result has a row for each of the other tables (`tables`: tables
+# x cells) and a column per row of the plan.
 first_order_changes <- function(slopes, tables) {
   tables[, !slopes$is_occurring] <- 0
   is_whole <- slopes$whole
@@ -70,8 +70,8 @@ slopes_by_answer <- function(slopes, weight) {
 slopes_of_table <- function(record, plan, joint_table, is_occurring) {
   probabilities <- as.vector(t(joint_table))
   if (record$form == "cell") {
-    # A cell of a confusion matrix is a share of the cases with one truth. Its slope is 0 in cells
-    # of the table with another truth.
+    # The metric is one cell of a confusion matrix: among the cases with one truth, the share that
+    # got one answer. It does not depend on cells of the table with another truth.
     cell_truth <- rep(seq_len(n_categories(plan)), each = n_categories(plan))
     metric_truth <- cell_truth[record$cells]
     truth_total <-
@@ -102,10 +102,10 @@ one_sided_derivative <- function(values) {
   (4 * values[, 2L] - values[, 3L] - 3 * values[, 1L]) / slope_step
 }
 
-# Returns the slopes of a metric of one category against the rest, by numerical differentiation of
-# its kernel. The result is a matrix. Columns are averages over categories, then categories. Rows
-# are totals of truths, then answers, then correct answers. `counts`: list of tp, fn, fp and tn (see
-# one_vs_rest_counts()), vectors with an element per category.
+# Returns the slopes of a metric of one category against the rest, computed numerically. The result
+# is a matrix. Rows are totals of truths, then of answers, then of correct answers. The first
+# columns are for averages over categories, the next columns for single categories. `counts`: list
+# of tp, fn, fp and tn, vectors with an element per category.
 slopes_of_categories <- function(record, plan, counts) {
   n <- length(counts$tp)
   kernel_result <- kernel_slopes(record, plan, counts, diag(4L))
@@ -211,9 +211,8 @@ roc_auc_influence <- function(score_data, w, v, settings) {
 }
 
 # Creates the function that computes the influence of cases on the area under the precision-recall
-# curve. The precision at a threshold is a ratio: the cases of the category above the threshold,
-# divided by all cases above the threshold. Only the numerator depends on truths. `average`: is
-# precision constant between thresholds, as in average precision? If not, it is linear.
+# curve. `average`: is precision constant between thresholds, as in average precision? If FALSE,
+# precision is linear between thresholds.
 new_precision_influence <- function(average) {
   function(score_data, w, v, settings) {
     list(by_category = lapply(seq_len(ncol(w)), function(k) {
@@ -225,8 +224,9 @@ new_precision_influence <- function(average) {
       precision <- category_cases_above / cases_above
       mean_precision <- if (average) precision else
         (precision + c(1, precision[-length(precision)])) / 2
-      # For each threshold, returns the sum of `x` over this and all lower thresholds. Weights are
-      # the cases of the category. If not `average`, means of neighbouring elements are summed.
+      # Returns, for each threshold, a weighted sum of `x` over this and all lower thresholds. The
+      # weight of a threshold is the number of cases of the category with this score. If precision
+      # is linear, means of neighbouring elements of `x` are summed.
       sum_downwards <- function(x) {
         previous <- if (average) x else c(0, x[-length(x)])
         rev(cumsum(rev(tie_category_cases * (x + previous) / 2))) -
@@ -236,6 +236,8 @@ new_precision_influence <- function(average) {
       expand_to_cases <- function(by_tie) {
         sum(v) / sum(category_weight) * rep(by_tie, diff(c(0L, order$end)))[order(order$at)]
       }
+      # A case with another truth only decreases the precision, because it is counted in the
+      # denominator (all cases above the threshold).
       influence <- matrix(expand_to_cases(-precision_decrease), length(v), ncol(w))
       influence[, k] <- expand_to_cases(mean_precision + sum_downwards(1 / cases_above) -
         precision_decrease - sum(tie_category_cases * mean_precision) / sum(category_weight))

@@ -116,9 +116,9 @@ metric_rows <- function(estimate, plan, s, n, no_value_reason, values) {
   )
 }
 
-# Replaces the metric "accuracy" in `rows` by the accuracy of `estimate`, so that both are equal.
-# The interval of `estimate` is copied if it is of the kind `interval`. If its confidence level is
-# not `conf_level`, the limits are computed again, which is possible only for the delta method.
+# Replaces the metric "accuracy" in `rows` by the accuracy of `estimate`. The interval of `estimate`
+# is copied, too, if it is of the kind `interval` and has the level `conf_level`. For another level,
+# limits are computed again if the interval is by the delta method.
 with_estimated_accuracy <- function(rows, estimate, interval, s, conf_level) {
   accuracy_indices <- which(rows$metric == built_in_metrics$accuracy$id)
   if (length(accuracy_indices) == 0L || unknown_truth_share(estimate$fit)[[s]] %in% 0) return(rows)
@@ -176,7 +176,7 @@ to_unit <- function(value, ranges) {
 # Converts values from the unit scale, a number per metric.
 from_unit <- function(value, ranges) ranges[, 1L] + widths(ranges) * value
 
-# Adds standard errors and intervals by the delta method to `rows`. Both allow for shared errors.
+# Adds standard errors and intervals, which allow for shared errors, to `rows` by the delta method.
 # `counts`: expected numbers of cases by truth and answer. `draws`: replicates of the joint tables,
 # a result of confusion_draws().
 add_delta_intervals <- function(rows, estimate, plan, counts, draws, s, conf_level) {
@@ -190,9 +190,9 @@ add_delta_intervals <- function(rows, estimate, plan, counts, draws, s, conf_lev
     cbind(rowSums(table_sums(tables, slopes$n)$right), first_order_changes(slopes, tables))
   })
   sampling_errors <- apply(pick_rows(first_order_values, !is.na(first_order_values[, 1L])), 2L, sd)
-  # The first number is the sampling error of the accuracy in the joint tables. If it is smaller
-  # than the sampling error of the estimated accuracy, all sampling errors are multiplied by the
-  # ratio of these two numbers.
+  # The first element of `sampling_errors` is for the accuracy in the replicated tables. If it is
+  # smaller than the sampling error of the estimated accuracy, all elements are increased by the
+  # same factor.
   error_ratio <- estimate$details$sampling[[s]] / sampling_errors[[1L]]
   rows$sampling <- sampling_errors[-1L] * if (is.finite(error_ratio)) max(1, error_ratio) else 1
   rows$hidden <- hidden_errors(estimate, table, s, slopes)
@@ -209,16 +209,15 @@ min_cases_of_share <- 2.7
 # (error due to shared errors).
 # * largest_slope: largest slope of each metric
 # * ranges: range of each metric (metrics x 2)
-#
-# If the metric is near an end of its range, or if very few cases determine the metric, replicates
-# may hardly vary. The sampling error is then at least the error of a share of n cases, with half a
-# correct and half a wrong case added. The number n (column `cases`) is chosen so that one case
-# changes this share as much as the most influential case changes the metric. The standard error is
-# at most half the width of the range.
 add_standard_errors <- function(rows, largest_slope, ranges) {
   range_width <- widths(ranges)
+  # With this number of cases, one case changes a share as much as the most influential case changes
+  # the metric.
   cases <- rows$cases <- rows$n * range_width / largest_slope
   unit_values <- clip01(to_unit(rows$estimate, ranges))
+  # Near an end of the range, or if very few cases determine the metric, replicates may hardly vary.
+  # The sampling error is then at least the error of a share of `cases` cases, with half a correct
+  # and half a wrong case added.
   needs_least_standard_error <- is.finite(cases) & (rows$sampling < 1e-8 * range_width |
     cases < min_cases_of_share | pmin(unit_values, 1 - unit_values) * cases < 0.5)
   least_standard_error <-
@@ -231,15 +230,12 @@ add_standard_errors <- function(rows, largest_slope, ranges) {
 }
 
 # Returns the hidden error of each metric: the standard deviation of the bias due to shared errors,
-# which ratings do not identify (see interval-robust.R). The hidden error has two parts:
+# which ratings do not identify (see interval-robust.R). The bias has two parts:
 # * Errors that the system shares with raters. The joint table of truth and answer may be anywhere
 #   on the line between the tables with independent and with shared errors.
-# * Errors that raters share with each other. Among the cases to which the system gives one answer,
-#   the share of correct answers is then larger or smaller than estimated.
-#
-# The second part has two components. One component is the same for all answers. The other component
-# differs between answers, and does not change the accuracy. It is computed from the share of wrong
-# ratings on the cases with each answer.
+# * Errors that raters share with each other. Among the cases with one answer of the system, the
+#   share of correct answers is then larger or smaller than estimated. This difference has a
+#   component that is the same for all answers, and a component that differs between answers.
 hidden_errors <- function(estimate, table, s, slopes) {
   n <- slopes$n
   # Difference between the tables with independent and with shared errors. For methods other than
@@ -268,10 +264,6 @@ hidden_errors <- function(estimate, table, s, slopes) {
 #   metrics)
 # * answer_share: share of each answer
 # * answer_error: standard deviation of the component that differs between answers
-#
-# The component that differs between answers is 0 if raters are machines (language models or
-# programs). The hidden errors of machines were measured on other data sets (see robust.cpp), and
-# only for the accuracy over all answers.
 combine_hidden <- function(estimate, s, range_distance, change_by_answer, answer_share,
                            answer_error = rater_sd) {
   rater_sd <- hidden_error_of_system(estimate, s)
@@ -279,6 +271,8 @@ combine_hidden <- function(estimate, s, range_distance, change_by_answer, answer
   common_change <- colSums(change_by_answer)
   differing_change <- change_by_answer - outer(answer_share, common_change)
   differing_variance <- colSums((answer_error * differing_change)^2)
+  # For machines (language models or programs), only the error of the accuracy over all answers was
+  # measured, see robust.cpp.
   if (panel_kind(estimate) == "machines") differing_variance <- 0
   sqrt(pmax(range_variance * range_distance^2 + rater_sd^2 * common_change^2 +
     (cell_bias_ratio^2 - 1) * differing_variance, 0))
@@ -299,16 +293,13 @@ wrong_by_answer <- function(estimate, s) {
   ifelse(is.na(share_by_answer), estimate$details$rater_error[[s]], share_by_answer)
 }
 
-# Adds the limits of intervals to `rows`. The limits are about `z` standard errors from the
-# estimate. `ranges`: range of each row (rows x 2). The data do not show how the error depends on
-# the value of the metric. Two intervals are therefore computed under different assumptions. The
-# result is the smallest interval that contains both:
-# * Only the sampling error is smaller near the ends of the range. Wilson's interval for all cases
-#   allows for it. The rest of the error does not depend on the value, and is added on both sides.
-# * The whole error is smaller near the ends of the range. The interval is Wilson's for n cases,
-#   where n is chosen so that a share of n cases has the standard error of the metric. The interval
-#   is left out if n is below `min_cases_of_share`, because it would be centred near one half. This
-#   rule does not depend on `z`, so that intervals with lower confidence levels are contained.
+# Adds the limits of intervals to `rows`, about `z` standard errors from the estimate. `ranges`:
+# range of each row (rows x 2). The data do not show how the error depends on the value of the
+# metric. The result is therefore the smallest interval that contains two intervals:
+# * The first interval assumes that only the sampling error is smaller near the ends of the range.
+#   It is Wilson's interval for all cases. The rest of the error is added on both sides.
+# * The second interval assumes that the whole error is smaller near the ends. It is Wilson's
+#   interval for n cases, where a share of n cases has the standard error of the metric.
 add_interval_limits <- function(rows, ranges, z) {
   known_rows <- which(!is.na(rows$estimate) & !is.na(rows$std.error))
   ranges <- pick_rows(ranges, known_rows)
@@ -326,6 +317,9 @@ add_interval_limits <- function(rows, ranges, z) {
       z * other_error, wilson_interval(unit_values, equivalent_cases, z), unit_values
     )
   }
+  # With so few cases, the second interval would be centred near one half, and is left out. This
+  # rule does not depend on `z`, so that intervals with higher levels contain those with lower
+  # levels.
   has_too_few_cases <- rep(!(equivalent_cases >= min_cases_of_share), 2L)
   half_widths <- pmax(
     compute_half_widths(pmax(equivalent_cases, cases, na.rm = TRUE)),

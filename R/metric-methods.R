@@ -30,14 +30,14 @@ prints_intervals <- function(table) {
 }
 
 # Returns the table that print() shows, with a row per metric and a column per system. With more
-# than three systems, the table has a row per system and a column per metric. To save columns, the
-# second form shows only metrics of all categories, unless all metrics are of single categories, or
-# only one category has metrics.
+# than three systems, the table has a row per system and a column per metric.
 metrics_to_print <- function(table) {
   table <- table[order(!is.na(table$category)), ]
   system_labels <- system_titles(table)
   category_labels <- table$category
   has_row_per_system <- n_distinct(system_labels) > max_system_columns
+  # To save columns, metrics of single categories are left out if systems are rows. They are shown
+  # if there are no other metrics, or if only one category has metrics.
   is_shown <- !has_row_per_system | is.na(category_labels) | !anyNA(category_labels) |
     n_distinct(category_labels) < 3L
   cell_words <- if (prints_intervals(table)) format_estimates(table) else
@@ -288,8 +288,8 @@ metric_words <- function(plan, rows) {
 # Is a low value of the compared metric better?
 low_is_good <- function(comparison) isTRUE(comparison$options$low)
 
-# Returns TRUE for pairs of systems whose interval shows that one system is better. `table`:
-# differences, with a row per pair. `who`: which of the two, "system1" or "system2".
+# Returns, for each pair of systems, whether the interval shows that the system `who` of the pair
+# ("system1" or "system2") is better. `table`: differences, with a row per pair.
 is_surely_better <- function(comparison, table, who = "system1") {
   if (low_is_good(comparison) == (who == "system1")) table$conf.high < 0 else table$conf.low > 0
 }

@@ -108,9 +108,8 @@ order_scores <- function(scores) {
   )
 }
 
-# Returns the order of cases by one score, from the highest. Cases with equal scores are called a
-# tie; a case with a unique score is also called a tie. The result is a list: `at`, case numbers in
-# this order, and `end`, the last position of each tie.
+# Returns the order of cases by one score, from the highest. The result is a list: `at`, case
+# numbers in this order, and `end`, the last position of each distinct score.
 score_order <- function(score) {
   case_order <- order(score, decreasing = TRUE)
   sorted_score <- score[case_order]
@@ -139,8 +138,7 @@ weighted_auc <- function(order, a, b, v) {
 
 # Returns areas under the ROC curve as a list: `whole`, the mean area over ordered pairs of
 # categories (Hand and Till 2001); and `by_category`, the area of each category against all others,
-# or NULL with two categories. The sum of the weights of a case may differ from 1, because weights
-# of gold cases include sampling weights.
+# or NULL with two categories.
 roc_auc_of_scores <- function(score_data, w, v, settings) {
   n <- ncol(w)
   auc_by_pair <- map_dbl(category_pairs(w, v), function(pair) {
@@ -148,6 +146,7 @@ roc_auc_of_scores <- function(score_data, w, v, settings) {
   })
   list(whole = na_real(mean(auc_by_pair)), by_category = if (n > 2L) {
     map_dbl(seq_len(n), function(k) {
+      # `rowSums(w)` may differ from 1, because weights of gold cases include sampling weights.
       weighted_auc(score_data$order[[k]], w[, k], rowSums(w) - w[, k], v)
     })
   })
@@ -160,10 +159,10 @@ category_pairs <- function(w, v) {
   unname(split(pairs, row(pairs)))
 }
 
-# Returns the kernel of the area under the precision-recall curve. `average`: TRUE if precision is
-# constant between two points of the curve (average precision), FALSE if it is linear. The curve has
-# a point for each distinct score, at which all cases with at least this score get the category as
-# answer. The first point has recall 0 and precision 1, as in yardstick.
+# Returns the kernel of the area under the precision-recall curve. The curve has a point for each
+# distinct score. At this point, the answer is the category for all cases with at least this score.
+# `average`: TRUE if precision is constant between two points (average precision), FALSE if it is
+# linear.
 new_precision_kernel <- function(average) {
   function(score_data, w, v, settings) {
     list(by_category = map_dbl(seq_len(ncol(w)), function(k) {
@@ -173,6 +172,7 @@ new_precision_kernel <- function(average) {
       cases_above <- cumulative_weight(order, v)
       has_drawn_cases <- cases_above > 0 # in replicates the highest scores may not be drawn
       category_cases_above <- cumulative_weight(order, category_weight)[has_drawn_cases]
+      # The curve starts with recall 0 and precision 1, as in yardstick.
       recall <- clip01(c(0, cummax(pmax(category_cases_above, 0)) / sum(category_weight)))
       precision <- clip01(c(1, category_cases_above / cases_above[has_drawn_cases]))
       precision_at_start <- precision[if (average) -1L else -length(precision)]
@@ -215,21 +215,21 @@ top_reliability <- function(score_data, w, v, bins) {
 }
 
 # Returns the kernel of the expected calibration error, the mean absolute gap over bins (see
-# score_reliability()). Chance increases absolute gaps. If `debiased`, the kernel subtracts the
-# expected increase, computed as if true gaps were equal to observed gaps (Kumar, Liang and Ma
-# 2019). The kernel also returns `slack`: the mean absolute gap that chance causes if scores are
-# calibrated, minus the increase that was already subtracted. lower_limits_by_gaps() subtracts
-# `slack` from lower limits of intervals.
+# score_reliability()). `debiased`: subtract the expected increase of absolute gaps by chance?
 new_ece_kernel <- function(debiased) {
   function(score_data, w, v, settings) {
     reliability <- top_reliability(score_data, w, v, settings$bins)
     gap_std_errors <- sqrt(reliability$variance)
     mean_over_bins <- function(mean_gap) sum(reliability$share * mean_gap)
     mean_gap <- mean_over_bins(abs(reliability$gap))
+    # Expected increase by chance, if true gaps are equal to observed gaps (Kumar, Liang and Ma
+    # 2019).
     chance_increase <- if (debiased)
       mean_over_bins(folded_mean(reliability$gap, gap_std_errors)) - mean_gap else 0
     list(
       whole = clip01(mean_gap - chance_increase),
+      # Mean absolute gap that chance causes if scores are calibrated, minus the increase that is
+      # already subtracted from `whole`. lower_limits_by_gaps() uses it.
       slack = max(mean_over_bins(folded_mean(0, gap_std_errors)) - chance_increase, 0)
     )
   }
@@ -279,8 +279,8 @@ score_averages <- function(plan, record) {
 # * probabilities: must scores be probabilities?
 # * gaps: is the metric a mean of absolute gaps, which chance increases?
 # * influence: function that returns the influence of each case (see metric-influence.R)
-# * linear: do gold cases correct the metric only to first order? TRUE for metrics that cannot be
-#   computed with weights far outside of [0, 1], which an exact correction may need
+# * linear: do gold cases correct the metric only to first order? An exact correction uses weights
+#   of cases that may be far outside of [0, 1], with which some metrics cannot be computed
 score_metric <- function(id, title, reference, kernel, influence, form = "table", pairs = FALSE,
                          probabilities = TRUE, gaps = FALSE, linear = gaps, ...) {
   c(

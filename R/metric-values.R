@@ -62,8 +62,9 @@ values_of_tables <- function(record, plan, tables) {
   matrix(run_kernel(record, arguments, 1L, plan$settings))
 }
 
-# Returns the values of a metric that is defined for one category against the rest. Columns are
-# averages over categories, then categories. `counts`: result of one_vs_rest_counts().
+# Returns the values of a metric of one category against the rest, with a row per table. The first
+# columns are for averages over categories, the next columns for single categories. `counts`: result
+# of one_vs_rest_counts().
 values_of_categories <- function(record, plan, counts) {
   compute_values <- function(counts) {
     arguments <- list(unname(lapply(counts, as.vector)))

@@ -69,11 +69,10 @@ package_metrics <- function() c(built_in_metrics, score_records)
 #' register_measure("csi", kernel = NULL, kind = "metric")
 NULL
 
-# Returns the records of the metrics with the names `ids`. If `ids` is NULL, the defaults are:
-# * metrics of scores: those whose field `default` is TRUE, if `scored` (systems have scores)
-# * metrics of answers: five metrics of diagnostic tests, if one of two categories is positive;
-#   otherwise those whose field `default` is TRUE, and "spec" if there is a positive category
+# Returns the records of the metrics with the names `ids`. If `ids` is NULL, returns the default
+# metrics. `scored`: do systems have scores?
 find_metrics <- function(ids, settings, scored) {
+  # With two categories, one of them positive, the defaults are five metrics of diagnostic tests.
   is_diagnostic <- !is.null(settings$positive) && settings$steps == 1L
   if (is.null(ids)) return(Filter(function(record) {
     if (record$needs == "scores") record$default && scored else
@@ -365,16 +364,12 @@ metrics_of_estimate <- function(estimate, plan, interval, conf_level, systems) {
   ]
 }
 
-# Converts likelihood ratios and odds ratios v from v / (1 + v) to v, and drops their averages over
-# categories. The ratios were estimated as v / (1 + v), because v has no largest value. Standard
-# errors are computed by the delta method. Estimates of 0 and Inf have no interval.
+# Converts likelihood ratios and odds ratios v, which were estimated as v / (1 + v), to v. Drops
+# their averages over categories. Standard errors are computed by the delta method. Estimates of 0
+# and Inf have no interval.
 # * is_ratio: TRUE for the rows of `table` that contain such ratios
 # * z: normal quantile for intervals that are symmetric on the scale of log(v). NULL for percentile
 #   intervals, whose limits are only converted
-#
-# The half-width of symmetric intervals is `z` standard errors on the scale of log(v). Some
-# intervals in `table` are wider than `z` standard errors of v / (1 + v), such as anytime intervals.
-# Their half-width is computed from the distance between the estimate and the nearer limit.
 shares_to_odds <- function(table, is_ratio, z) {
   shares <- table$estimate[is_ratio]
   std_error <- table$std.error[is_ratio]
@@ -384,6 +379,8 @@ shares_to_odds <- function(table, is_ratio, z) {
       ifelse(limits[, 1L] > 0, shares - limits[, 1L], Inf),
       ifelse(limits[, 2L] < 1, limits[, 2L] - shares, Inf)
     )
+    # The half-width is `z` standard errors. If the interval in `table` is wider (for example an
+    # anytime interval), it is the distance to the nearer limit.
     half_width <- pmax(z * std_error, ifelse(is.finite(shorter_distance), shorter_distance, 0)) /
       bernoulli_variance(shares)
     limits[] <- plogis(qlogis(shares) + outer(half_width, c(-1, 1)))

@@ -210,8 +210,8 @@ pilot_design <- function(pilot) {
     x = "The fit {.arg design} is a {format(fit$model)}.",
     i = "Use {.code errors = \"uniform\"} or {.code errors = \"distance\"} in {.fun rater_model}.")
   term_table <- tidy(fit)
-  # `dispersion` and `difficulty` are added with default values, because some models do not have
-  # these terms. If the model has the term, `[[` returns its estimate, the first of two elements.
+  # Some models do not have the terms `dispersion` and `difficulty`, so default values are added at
+  # the end. If the fit has an estimate, `[[` finds it first.
   model_parameters <-
     c(setNames(round(term_table$estimate, 3L), term_table$term), dispersion = 1, difficulty = 0)
   differs_by_rater <- fit$model$accuracy == "rater"

@@ -3,27 +3,26 @@
 # difference between two accuracies. A pilot is a first sample of gold cases, which the estimate
 # already contains. A pattern is a group of cases with the same ratings and answers.
 
-# Predicts each quantity and the variances on which the required number of gold cases depends.
+# Predicts the quantities to measure, and the variances that determine the number of gold cases.
 # `predicted_probabilities`: probabilities of categories, a result of predict_categories(). Returns
-# a list with an element per system (one element for a difference). Each element is a list with
-# these fields:
+# a list with an element per system (one element for a difference). The fields of an element are:
 # * system: name of the system or of the pair
 # * value: expected value of the quantity
 # * variance: variance of the contribution of one case to the quantity
 # * prediction: result of summarise_predictions() for predictions from ratings
-# * explained: share of the variance that ratings explain
+# * explained: share of `variance` that ratings explain
 # * share: share of cases whose labels are informative. For recall these are the cases of the true
 #   category. For a difference these are the cases on which the answers differ
 # * spread: standard deviation of the contribution of one case to the quantity, given the ratings of
 #   the case. A vector with an element per pattern; NA for patterns that need no label
 # * from_ratings: estimate from ratings only, or NULL
-# * value_nearest_half: the accuracy nearest to 1/2, among the accuracies that shared errors allow.
-#   It needs most gold cases. Only if the quantity is an accuracy
+# * value_nearest_half: if the quantity is an accuracy, the value nearest to 1/2 that shared errors
+#   allow. This value needs most gold cases
 # * labelled: number of gold cases in the estimate that are informative for the quantity
-# * design: design effect of clusters on the mean of gold cases without predictions; 1 without
-#   clusters
-# * full_design: design effect of clusters on the mean of all cases; 1 without clusters
-# * uses_clusters: were the design effects estimated?
+# * design: factor by which clusters increase the variance of the mean of gold cases, if ratings are
+#   not used; 1 without clusters
+# * full_design: factor by which clusters increase the variance of the mean of all cases
+# * uses_clusters: were these two factors estimated?
 # * p.value: p-value of the test whether gold cases contradict the estimate from ratings. Missing
 #   without a pilot
 planned_quantities <- function(estimate, predicted_probabilities, settings) {
@@ -65,9 +64,9 @@ planned_quantities <- function(estimate, predicted_probabilities, settings) {
   })
 }
 
-# Returns the number of cases of each pattern that can become gold cases. These are cases in
-# patterns for which `is_answered` is TRUE. Cases without ratings are included only if a gold case
-# has no ratings. `gold_patterns`: pattern of each gold case.
+# Returns the number of cases of each pattern that can become gold cases: 0 if `is_answered` is
+# FALSE. It is also 0 for patterns without ratings, unless a gold case has no ratings.
+# `gold_patterns`: pattern of each gold case.
 planned_weight <- function(x, gold_patterns, is_answered) {
   pattern_cases(x) * drop_unrated(as.matrix(is_answered), is_rated_pattern(x), gold_patterns)[, 1L]
 }
@@ -107,9 +106,9 @@ predict_share <- function(x, gold_patterns, predicted_probabilities, is_counted)
 }
 
 # Predicts the recall of a category. Recall is a ratio of two means, so its linear approximation is
-# used. Cases with other truths have the value 0. Cases of the category have the value 1 - recall if
-# the answer is correct, and -recall if it is wrong. The mean of these values is later divided by
-# the share of the category. `predicted_probabilities`: probability of the category, by pattern.
+# used. A case of the category contributes 1 - recall if the answer is correct, and -recall if it is
+# wrong. Other cases contribute 0. `predicted_probabilities`: probability of the category, by
+# pattern.
 predict_recall <- function(x, gold_patterns, predicted_probabilities, s, category) {
   answer <- x$patterns$answer[, s]
   weight <- planned_weight(x, gold_patterns, answer > 0L)
@@ -187,11 +186,12 @@ combined_half_width <- function(gold, quantity, settings) {
     normal_quantile(settings$conf_level) * sqrt(variance + sampling_variance)
   }
   # The prior is a mixture of a flat component, Beta(1/2, 1/2), and a normal component around the
-  # estimate from ratings. `flat_weight`: posterior weight of the flat component, if the estimates
-  # from gold cases and from ratings are equal.
+  # estimate from ratings. The densities of both components are computed as if the estimate from
+  # gold cases were equal to the estimate from ratings.
   flat_density <- prior$vague * stats::dbeta(value, 0.5, 0.5)
   flat_density[!is.finite(flat_density)] <- 0
   normal_density <- (1 - prior$vague) * dnorm(0, 0, sqrt(prior$sd^2 + error_variance))
+  # Posterior weight of the flat component.
   flat_weight <- flat_density / (flat_density + normal_density)
   pmin(
     flat_weight * half_width_of_variance(error_variance) +
@@ -213,10 +213,9 @@ new_half_width_function <- function(interval, quantity, settings,
   }
 }
 
-# Returns the number of gold cases needed for the half-width in `settings`. For combined intervals
-# the number is at least `min_gold_to_contradict`, because fewer gold cases cannot contradict the
-# ratings. `worst_case`: compute the number for the worst case of shared errors? In this case, the
-# accuracy is as near to one half as possible, and gold cases contradict the ratings.
+# Returns the number of gold cases needed for the half-width in `settings`. `worst_case`: assume the
+# worst case of shared errors? The accuracy is then as near to one half as possible, and the
+# interval does not use the estimate from ratings.
 n_gold_needed <- function(interval, quantity, settings, worst_case = FALSE) {
   n_cases <- quantity$prediction$cases
   if (worst_case) quantity$value <- quantity$value_nearest_half %||% quantity$value
@@ -224,6 +223,7 @@ n_gold_needed <- function(interval, quantity, settings, worst_case = FALSE) {
   compute_half_width <-
     new_half_width_function(interval, quantity, settings, uses_ratings && !worst_case)
   max(
+    # Fewer gold cases cannot contradict the estimate from ratings.
     if (uses_ratings) min(min_gold_to_contradict, n_cases) else 1,
     fewest_cases(function(n) compute_half_width(n) - settings$half_width, 1, n_cases)
   )
@@ -255,11 +255,11 @@ planned_intervals <- function(quantity, settings) {
 }
 
 # Returns the rows of tidy() for one quantity. The column `worth` is the number of labels without
-# ratings that one label with ratings replaces. For an accuracy with a pilot, it is estimated from
-# the gold cases of the pilot, without confidence limits. In all other plans, it is a rough estimate
-# from the ratings, with confidence limits.
+# ratings that one label with ratings replaces.
 plan_gold_rows <- function(quantity, settings) {
   n_cases <- quantity$prediction$cases
+  # With a pilot, the worth of an accuracy is estimated from gold cases, without confidence limits.
+  # Otherwise it is a rough estimate from ratings, with confidence limits.
   worth <- if (is.null(quantity$p.value)) {
     equivalent_labels(quantity$explained, settings$conf_level)
   } else {
@@ -279,8 +279,8 @@ plan_gold_rows <- function(quantity, settings) {
     # For a difference, drawn cases with equal answers need no label and are not counted.
     if (settings$of == "difference") n_drawn <- ceiling(n_drawn * quantity$share)
     compute_half_width <- new_half_width_function(interval, quantity, settings)
-    # Clusters multiply the variance of a mean of labels by the design effect, if ratings are not
-    # used. One label with ratings therefore replaces more labels without ratings.
+    # If the interval does not use ratings, the worth of a label is 1. Otherwise clusters increase
+    # the worth, because they increase the error of labels that are used without ratings.
     shown_worth <- if (interval == "gold alone") worth^0 else worth * quantity$design
     reason <- if (is.na(n_gold_by_limit$gold)) {
       lowest_half_width <- compute_half_width(n_cases)
@@ -319,19 +319,15 @@ gold_curve <- function(quantity, settings) {
 
 # ---- Cases to label -----------------------------------------------------------------------------
 
-# Returns the number of gold cases to draw. This is the column `highest`, which is enough for the
-# half-width even in the worst case of shared errors. It is NA if no number is enough, or if `worth`
-# has no confidence limits (see plan_gold_rows()). The result is then the column `gold`, which is
-# enough if `worth` equals its estimate. `rows`: a list or table with both columns.
+# Returns the number of gold cases to draw. The column `highest` is enough for the half-width even
+# in the worst case of shared errors. If it is NA, the result is the column `gold`, which is enough
+# if `worth` equals its estimate. `rows`: a list or table with these two columns.
 number_to_draw <- function(rows) ifelse(is.na(rows$highest), rows$gold, rows$highest)
 
 # Draws the cases to label. The number of drawn cases is enough for the system that needs most
-# cases. Returns a list of two tables with the columns of select_case_rows():
-# * new: the drawn cases
-# * labelled: the cases of the pilot
-#
-# In both tables, `probability` is the probability that the case is drawn, in the pilot or now.
-# `table`: result of plan_gold_rows() for all quantities.
+# cases. Returns a list of two tables with the columns of select_case_rows(): `new`, the drawn
+# cases, and `labelled`, the cases of the pilot. `table`: result of plan_gold_rows() for all
+# quantities.
 choose_gold <- function(table, quantities, estimate, settings) {
   x <- estimate$fit$x
   n_to_draw <- max(chosen_interval_rows(table, settings)$more)
@@ -354,6 +350,7 @@ choose_gold <- function(table, quantities, estimate, settings) {
     eligible_cases[draw_gold(probability[eligible_cases], stratum[eligible_cases])]
   if (length(labelled_cases) > 0L) {
     pilot_probabilities <- pilot_probability(estimate$gold, x, spread)[x$index]
+    # Probability that a case is drawn at least once: for the pilot or for the new sample.
     probability <- 1 - (1 - pilot_probabilities) * (1 - probability)
   }
   case_columns <- columns_of_cases(x)

@@ -286,18 +286,15 @@ gold_costs <- function(table, quantities, estimate, settings) {
 # Returns the share of the variance that ratings would explain with one more rater, for each
 # quantity. NA for fewer than three raters, and for counts of ratings without names of raters (see
 # has_counts()).
-#
-# The odds of the explained share are computed with all raters, and without one of them. One more
-# rater is assumed to multiply the odds by the ratio of these two numbers. This is true if the
-# errors of the new rater are as independent as those of the others. For the ratio, truths are
-# predicted by posterior probabilities only. predict_categories() also uses the shares of
-# categories among the ratings of a case, which change too much if one rater is left out.
 explained_with_one_more <- function(explained_shares, estimate, settings) {
   x <- estimate$fit$x
   n_raters_now <- n_raters(x)
   if (has_counts(x) || n_raters_now < 3L) return(rep(NA_real_, length(explained_shares)))
   estimate$gold <- NULL
   to_odds <- function(share) share / (1 - share)
+  # Returns the odds of the explained share, with posterior probabilities as predictions.
+  # predict_categories() is not used, because it also uses the shares of categories among the
+  # ratings of a case. These shares change too much if one rater is left out.
   odds_of_panel <- function(panel) {
     estimate$fit$x <- panel
     quantities <- planned_quantities(estimate, posterior_of_raters(panel), settings)
@@ -307,6 +304,8 @@ explained_with_one_more <- function(explained_shares, estimate, settings) {
   odds_without_one <- vapply(left_out_raters, function(rater) {
     odds_of_panel(without_warnings(x[, -rater]))
   }, explained_shares)
+  # Factor by which the odds increase if a left-out rater is added again. One more rater is assumed
+  # to increase the odds by the same factor.
   odds_ratio <- odds_of_panel(x) / rowMeans(matrix(odds_without_one, length(explained_shares)))
   odds_with_more <- to_odds(explained_shares) * pmax(1, odds_ratio)
   pmin(0.9, odds_with_more / (1 + odds_with_more))

@@ -152,9 +152,9 @@ format_assumptions <- function(settings) {
   )
 }
 
-# Returns lines of text on raters and systems. They list which K-properties (equally accurate
-# raters, equally probable errors, and equally difficult cases) the plan assumes, or how the design
-# differs from them. A pilot or a kappa does not test these assumptions.
+# Returns lines of text on raters and systems. The last lines are the assumptions of the plan: the
+# K-properties (equally accurate raters, equally probable errors and equally difficult cases), or
+# the ways in which the design violates them.
 format_judges <- function(settings) {
   categories <- paste0(
     count_noun(length(settings$labels), "category"),

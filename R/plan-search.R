@@ -28,13 +28,13 @@ simulate_plans <- function(settings, seed) {
   }, settings$designs, settings$raters)
 }
 
-# Simulates panels of a design with `n` cases, and estimates the accuracies. For differences, the
-# error of each other system is subtracted from the error of the first system. Returns a list:
+# Simulates panels of a design with `n` cases, and computes the errors of estimated accuracies (or
+# of estimated differences to the first system). Returns a list:
 # * n: number of cases
-# * near: share of systems whose estimate is within the half-width of the truth, for each panel
-# * error: error of the estimate of each system in each panel, NA without an estimate
-# * run: index of the panel of each element of `error`
-# * of_system: share of panels with an estimate within the half-width, for each system
+# * near: for each panel, share of systems whose error is at most the required half-width
+# * error: errors of all systems in all panels, NA without an estimate
+# * run: number of the panel of each element of `error`
+# * of_system: for each system, share of panels in which its error is at most the half-width
 # * bias: mean error of each system
 simulate_panels <- function(settings, design, n, seed) {
   study <- new_study(
@@ -78,7 +78,7 @@ search_n_cases <- function(panels_at, settings) {
   too_few_cases <- bracket$low
   enough_cases <- bracket$high
   if (is.null(enough_cases)) return(unreached_row(panels_at, bracket$tried, settings))
-  # Even the smallest allowed number of cases reaches the target.
+  # If no number is too small, the smallest allowed number of cases is the result.
   if (is.null(too_few_cases)) return(plan_row(panels_at(enough_cases), settings))
   rough_line <- fit_line_to_panels(
     panels_at, c(too_few_cases, sqrt(too_few_cases * enough_cases), enough_cases),
@@ -140,8 +140,7 @@ bracket_cases <- function(probability_at, first_number, target_probability, max_
 # * n: numbers of cases
 # * near: share of estimates within the half-width (panels x numbers of cases)
 #
-# The elements of a row of `near` are dependent, because they are simulated with the same seed.
-# Standard errors are therefore sandwich estimates over panels. Returns a list:
+# Returns a list:
 # * cases, std.error: number of cases at which the line reaches `target_probability`, and the
 #   standard error of this number
 # * at: function of n that returns the probability on the line and its Monte Carlo standard error
@@ -154,6 +153,8 @@ probit_line <- function(n, near, target_probability) {
   linear_predictor <- drop(regressors %*% coefficients)
   probability <- clamp(pnorm(linear_predictor), 1e-10, 1 - 1e-10)
   weight <- dnorm(linear_predictor) / bernoulli_variance(probability)
+  # Panels with different numbers of cases are simulated with the same seed, so the elements of a
+  # row of `near` are dependent. Sandwich estimates of standard errors allow for this dependence.
   panel_scores <- sweep(near, 2L, probability) %*% (weight * regressors)
   inverse_information <-
     solve(crossprod(regressors, n_runs * weight * dnorm(linear_predictor) * regressors))
@@ -222,11 +223,10 @@ summarise_panels <- function(panels, settings) {
     quantile(absolute_error, clip01(level), type = 1L, names = FALSE)
   }
   half_width <- error_quantile(settings$conf_level)
-  # `share_error`: Monte Carlo standard error of the share of estimates whose error is at most
-  # `half_width`. The standard error of `half_width` is half the difference between two error
-  # quantiles, at `conf_level` plus and minus `share_error`.
+  # Monte Carlo standard error of the share of estimates whose error is at most `half_width`.
   share_error <-
     monte_carlo_error(as.vector(tapply(absolute_error <= half_width, panels$run, mean)))
+  # The half-width, and two quantiles from which its standard error is computed.
   half_widths <- c(half_width, error_quantile(settings$conf_level + c(share_error, -share_error)))
   half_widths[is.infinite(half_widths)] <- NA_real_
   worst_system <- which.max(abs(panels$bias)) # index of the system with the largest bias

@@ -137,9 +137,8 @@ plot_chart <- function(details) {
   bottom_edge <- cumsum(heights) - heights
   n_agreeing <- diag(counts)
   # Each category has a rectangle, and inside it a square of cases on which both raters agree. The
-  # square is moved to the right by the number of cases to which the second rater gave this category
-  # and the first rater an earlier category. The square is moved upwards by the number of cases to
-  # which the first rater gave this category and the second rater an earlier one.
+  # space to the left of the square shows cases to which the first rater gave an earlier category.
+  # The space below the square shows cases to which the second rater gave an earlier category.
   tiles <- data.frame(
     part = factor_in_order(rep(c("marginals", "agreement"), each = length(n_agreeing))),
     left = c(left_edge, left_edge + colSums(counts * upper.tri(counts))),

@@ -1,25 +1,22 @@
 # Converts a prior (an object of class rater_prior) to parameters of the Gibbs sampler, for given
 # ratings. Probabilities of ratings given the truth have Dirichlet distributions. In this file,
-# `user_prior` is the user's prior of one rater, checked by check_rater_prior(), or of the base
-# rates of one population, checked by check_rate_priors().
+# `user_prior` is the checked prior of one rater, or of the base rates of one population.
 
 #' @srrstats {BS2.1, BS2.2, BS2.3, BS2.4, BS2.5} priors are checked against ratings before sampling
 #' @noRd
 NULL
 
 # Returns the parameters of a prior, for a model and ratings `x`. The result is a list:
-# * raters: list named by rater, in the order of the raters of `x`. An element is a matrix of
-#   Dirichlet parameters with the truth in rows. If errors are uniform, an element is a vector of
-#   Beta parameters c(right, wrong). For a rater with the prior "partial", the element is NULL.
-# * system: the prior of systems, and of raters whose prior the user does not specify, in the same
-#   form as an element of `raters`
+# * raters: list with an element per rater of `x`: a matrix of Dirichlet parameters with the truth
+#   in rows. If errors are uniform, the element is a vector of Beta parameters c(right, wrong). For
+#   the prior "partial", the element is NULL
+# * system: the prior of systems, and of raters without a prior by the user, in the same form
 # * others: name of the prior in `system`: "vague", "flat" or "partial"; `"own"` for a user-defined
 #   prior
 # * order: "mean", "each" or "none", see rater_prior()
 # * base_rates: Dirichlet parameters (populations x categories)
-# * text: descriptions of the priors as text. Its element `raters` is a list named by rater, with a
-#   string per true category or a single string. Its element `base_rates` has a string per
-#   population.
+# * text: descriptions of the priors. Element `raters`: for each rater, a string per true category
+#   or a single string. Element `base_rates`: a string per population
 resolve_prior <- function(prior, x, model) {
   populations <- population_labels(population_table(model, x))
   check_class(prior, "rater_prior", "prior", "Make one with {.fun rater_prior}.")
@@ -164,10 +161,9 @@ resolve_rate_prior <- function(user_prior, categories) {
 
 # ---- Warnings about the positive category -------------------------------------------------------
 
-# Tells the user that the prior treats the second category as positive. If the names of the two
-# categories suggest that the first is positive, this is a warning. For other names (not
-# numbers) in alphabetical order, it is a message once per session. The user may not have chosen
-# this order.
+# Tells the user that the prior treats the second category as positive. This is a warning if the
+# names of the categories suggest that the first one is positive. If the names are words in
+# alphabetical order, it is a message, because the user may not have chosen this order.
 name_positive_category <- function(x) {
   labels <- x$categories
   sentence <- "The positive category of the prior is {.val {labels[[2L]]}}, the second category."
@@ -180,7 +176,7 @@ name_positive_category <- function(x) {
     inform_once(paste("positive", labels[[2L]]), c(sentence, i = advice))
 }
 
-# Pairs of labels whose second label is a usual name of the negative category, separated by a blank.
+# Pairs of labels, of which the second is a usual name of the negative category.
 reversed_pairs <- c(
   "pos neg", "positive negative", "yes no", "y n", "true false", "t f", "1 0", "+ -",
   "present absent", "abnormal normal", "diseased healthy", "ill healthy", "sick healthy",
