@@ -384,7 +384,10 @@ correlation_in_clusters <- function(is_right, w, cluster) {
     sum_over_pairs(w * (is_right - mean)) / weight_of_pairs / bernoulli_variance(mean)
   standard_error <- sqrt(sum_over_pairs(w^2)) / weight_of_pairs
   # The correlation is not finite without pairs, or if all answers are right. The result is then 0.
-  if (isTRUE(correlation > normal_quantile(0.9) * standard_error)) min(1, correlation) else 0
+  if (!isTRUE(correlation > normal_quantile(0.9) * standard_error)) return(0)
+  # Mean of a normal distribution that is truncated to [0, 1].
+  limits <- (0:1 - correlation) / standard_error
+  correlation - standard_error * diff(dnorm(limits)) / diff(pnorm(limits))
 }
 
 # Returns the design effect of clusters on the mean of a random sample of gold cases, if predictions

@@ -146,25 +146,27 @@ gate_rows.accuracy_estimate <- function(x, at_least) {
   undecided_rows <- which(
     rows$decision == "undecided" & gold$measured$known & !is.na(rows$estimate)
   )
-  # Column `needed`, computed below, assumes Wilson's intervals. It is not computed for anytime
-  # intervals, which are confidence sequences.
-  is_anytime <- isTRUE(interval_of(x)$gold$anytime)
-  # `needed` is the smallest number of further gold cases for which Wilson's interval excludes the
+  # `needed` is the smallest number of further gold cases for which the interval excludes the
   # threshold. It is NA if the interval contains the threshold even if all cases are gold cases. The
   # accuracy and the precision per gold case are assumed not to change, except that clusters reduce
-  # the precision of more gold cases.
+  # the precision of more gold cases. The distance between the estimate and the limit is assumed to
+  # shrink by the same factor as in Wilson's interval. `needed` is not computed for anytime
+  # intervals, which are confidence sequences.
+  is_anytime <- isTRUE(interval_of(x)$gold$anytime)
   if (!is_anytime) rows$needed[undecided_rows] <- map_int(undecided_rows, function(s) {
     pilot <- extract_pilot(gold, s)
-    n_further_labels <- seq_len(max(0, pilot$cases - pilot$gold))
+    n_further_labels <- seq(0, max(0, pilot$cases - pilot$gold))
     pilot$gold <- pilot$gold + n_further_labels
     pilot$design <- planned_design(pilot$gold, pilot, pilot$cases)
     effective_size <- 1 / relative_error_variance(pilot, gold$settings$target)
     estimated_share <- rows$estimate[[s]]
     limits <-
       wilson_interval(estimated_share, effective_size, normal_quantile(x$options$conf_level))
-    is_decisive <- if (estimated_share >= at_least) limits[, 1L] >= at_least else
-      limits[, 2L] < at_least
-    n_further_labels[which(is_decisive)[1L]]
+    side <- if (estimated_share >= at_least) 1L else 2L
+    distance <- abs(limits[, side] - estimated_share)
+    current_limit <- if (side == 1L) rows$conf.low[[s]] else rows$conf.high[[s]]
+    distance <- distance / distance[[1L]] * abs(current_limit - estimated_share)
+    n_further_labels[which(distance <= abs(at_least - estimated_share))[1L]]
   })
   undecided_rows <- undecided_rows[is.na(x$table$reason[undecided_rows])]
   rows$reason[undecided_rows] <- ifelse(!is.na(rows$needed[undecided_rows]), NA,

@@ -721,7 +721,15 @@ test_that("the correlation in clusters is tested at level .05 and is at most 1",
   # Clusters of equal answers, clusters of one case, and right answers only.
   cluster <- rep(1:30, each = 2)
   equal <- rep(rep(c(TRUE, FALSE), c(20, 10)), each = 2)
-  expect_equal(correlation_in_clusters(equal, rep(1, 60), cluster), 1)
+  expect_gt(correlation_in_clusters(equal, rep(1, 60), cluster), 0.8)
+  many <- function(x) rep(x, 100)
+  expect_gt(correlation_in_clusters(many(equal), rep(1, 6000), cluster + 30 * rep(0:99, each = 60)),
+    0.98)
+  # Three equal pairs among many single cases hardly show how large the correlation is.
+  few <- correlation_in_clusters(c(TRUE, TRUE, FALSE, FALSE, FALSE, FALSE, rep(TRUE, 14)),
+    rep(1, 20), c(1, 1, 2, 2, 3, 3, 4:17))
+  expect_gt(few, 0.5)
+  expect_lt(few, 0.9)
   expect_identical(correlation_in_clusters(equal, rep(1, 60), 1:60), 0)
   expect_identical(correlation_in_clusters(rep(TRUE, 60), rep(1, 60), cluster), 0)
   # With independent answers, the correlation of deviations from the mean is not 0 on average.
