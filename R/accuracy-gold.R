@@ -372,22 +372,22 @@ extract_pilot <- function(gold, s) {
 }
 
 # Estimates the correlation of `is_right` between two cases of the same cluster, from 0 to 1.
-# Returns 0 if the correlation is not significantly positive (one-sided test, level .05). `w`:
-# weights of the cases. `cluster`: number of the cluster of each case.
+# It is 0 if it is not significantly positive (one-sided test, level .05), and otherwise a posterior
+# mean, for a uniform prior. `w`: weights of cases. `cluster`: number of the cluster of each case.
 correlation_in_clusters <- function(is_right, w, cluster) {
   mean <- weighted.mean(is_right, w)
   sum_over_pairs <- function(x) (sum(rowsum_codes(cluster, x, max(cluster))^2) - sum(x^2)) / 2
   weight_of_pairs <- sum_over_pairs(w)
-  # The first term corrects a bias: deviations of independent answers from the weighted mean have
-  # the correlation -sum(w^2) / sum(w)^2, which is -1 / n for equal weights.
+  # The first term corrects a bias: deviations of independent answers from their weighted mean are
+  # negatively correlated.
   correlation <- sum(w^2) / sum(w)^2 +
     sum_over_pairs(w * (is_right - mean)) / weight_of_pairs / bernoulli_variance(mean)
   standard_error <- sqrt(sum_over_pairs(w^2)) / weight_of_pairs
-  # The correlation is not finite without pairs, or if all answers are right. The result is then 0.
+  # The correlation is not finite without pairs, or if all answers are right.
   if (!isTRUE(correlation > normal_quantile(0.9) * standard_error)) return(0)
   # Mean of a normal distribution that is truncated to [0, 1].
-  limits <- (0:1 - correlation) / standard_error
-  correlation - standard_error * diff(dnorm(limits)) / diff(pnorm(limits))
+  limits <- (0:1 - min(1, correlation)) / standard_error
+  min(1, correlation) - standard_error * diff(dnorm(limits)) / diff(pnorm(limits))
 }
 
 # Returns the design effect of clusters on the mean of a random sample of gold cases, if predictions

@@ -13,26 +13,21 @@ is_weak_association <- function(association) {
 # `statistic` and `df`, the statistic and degrees of freedom of a chi-square test.
 rater_association <- function(x) as.list(core_association(x$patterns, weights_of_labels(x)))
 
-# Tests whether the ratings of different raters are associated. Constant raters are left out.
-# Returns a code:
-# * "yes": raters are associated
-# * "unrelated": raters are not associated
-# * "no_pairs": no case was rated by two raters
-#
-# `identified`: "yes" if the K-model (see k_model()) is identified, otherwise a code of the reason.
-# Raters also count as associated if they agree on all cases, or if Fleiss' kappa is positive. Kappa
-# is needed because the chi-square test leaves out pairs of raters with only one common case.
+# Tests whether the ratings of different raters are associated, without constant raters. Returns
+# "yes", "unrelated" (not associated), or "no_pairs" (no case was rated by two raters).
+# `identified`: "yes" if k_model() is identified, otherwise a code of the reason.
 association_code <- function(x, identified) {
   if (identified == "no_pairs") return(identified)
   x <- without_constant_raters(x)
+  # Checks agreement first, because the chi-square test leaves out pairs of raters with only one
+  # common case.
   if (agrees_beyond_chance(x) || raters_always_agree(x)) return("yes")
   association <- rater_association(x) # slow in large crowds
   if (association$excess > 1e-9 || association$statistic > association$df) "yes" else "unrelated"
 }
 
 # Returns TRUE if the ratings identify a model in which raters differ in accuracy. This requires
-# more than two raters, whose ratings are associated. Call this function only if the K-model is not
-# identified because raters agree too little.
+# more than two raters, whose ratings are associated. Some cases must have two or more ratings.
 identifies_unequal_raters <- function(x) {
   x <- with_votes(x)
   n_distinct(rater_identity(x)[rating_rater(x)]) > 2L &&
@@ -169,10 +164,9 @@ warn_weak_identification <- function(why) {
     why = why)
 }
 
-# Returns TRUE if the estimated base rates depend more on the prior than on the ratings. The two are
-# compared by their information (inverse covariance). The information in the ratings is the inverse
-# of the covariance of the estimates, minus the information in the prior. Returns FALSE without a
-# check if computing the covariance would take more than 2e6 steps.
+# Returns TRUE if the estimated base rates depend more on the prior than on the ratings: the prior
+# contributes more than half of the information (inverse variance) about some linear combination of
+# base rates. Returns FALSE without a check if this would take more than 2e6 computing steps.
 rates_depend_on_prior <- function(fit) {
   positive_categories <- which(fit$base_rates > 0)
   n_steps <- length(fit$theta)^2 * n_patterns(fit$x) * length(positive_categories)
@@ -208,8 +202,8 @@ count_observations_by_truth <- function(fit) {
 }
 
 # Returns the share of ratings by raters who seem to swap categories. Such a rater gives some
-# category less often to cases of this category than to cases of another category, and the
-# difference is more than two standard errors.
+# category k more often to cases of another true category than to cases of k. The difference must
+# exceed two standard errors.
 share_from_swapping_raters <- function(fit) {
   n_by_truth <- count_ratings_by_truth(fit)
   p_rating <- replace(fit$matrices, n_by_truth == 0, NA) # raters x truths x ratings
@@ -256,11 +250,10 @@ reorder_classes <- function(core, x, model, known) {
 # ---- Raters who always give the same answer -----------------------------------------------------
 
 # Returns the names of constant raters. They always give the same answer, and this is unlikely to be
-# chance (see core/ratings/constant.hpp). Field `panel$constant`, if it exists, contains the
-# constant raters of the whole panel. They are returned even if `x` contains only some cases of the
-# panel.
+# chance (see core/ratings/constant.hpp).
 constant_raters <- function(x) {
   if (has_counts(x)) return(character())
+  # `panel$constant`: constant raters of the whole panel, if `x` contains only some of its cases
   x$panel$constant %||% x$raters[core_constant_raters(x$patterns, pattern_cases(x))]
 }
 

@@ -58,13 +58,14 @@ compute_rhat <- function(x) {
 }
 
 # Returns autocovariances averaged over chains, a vector for lags 0 to n - 1. Each autocovariance is
-# a sum divided by n, the number of draws per chain. Uses the Fourier transform. To halve the number
-# of transforms, two chains are the real and the imaginary part of one sequence. `x`: a matrix
-# (draws x chains) with an even number of chains.
+# a sum divided by n, the number of draws per chain. `x`: a matrix (draws x chains) with an even
+# number of chains.
 mean_autocovariance <- function(x) {
   n <- nrow(x)
   padded_length <- nextn(2L * n)
   padded_draws <- rbind(x - rep(colMeans(x), each = n), matrix(0, padded_length - n, ncol(x)))
+  # To halve the number of Fourier transforms, two chains are the real and the imaginary part of one
+  # sequence.
   odd_chains <- seq.int(1L, ncol(x), 2L)
   chain_pairs <- matrix(
     complex(real = padded_draws[, odd_chains], imaginary = padded_draws[, -odd_chains]),
@@ -89,13 +90,15 @@ compute_ess <- function(x) {
 
 # Returns the integrated autocorrelation time by Geyer's initial monotone sequence. Autocorrelations
 # are added in pairs of lags (0 and 1, 2 and 3, ...), up to the first pair whose sum is not
-# positive. The sum of a pair counts at most as much as the sum of the previous pair. The next even
-# lag is added if it is positive. `rho`: autocorrelations from lag 0. `n`: draws per chain.
+# positive. The sum of a pair counts at most as much as the sum of the previous pair.
+# `rho`: autocorrelations from lag 0. `n`: draws per chain.
 integrated_time <- function(rho, n) {
   first_lags <- seq.int(1L, n - 1L, by = 2L)
   pair_sums <- rho[first_lags] + rho[first_lags + 1L]
   max_pairs <- sum(2L * (seq_along(pair_sums) - 1L) < n - 5L)
   last_pair <- min(which(!pair_sums > 0), max_pairs + 1L)
+  # `last_pair` is not part of the sum, but its first lag is added, unless both this autocorrelation
+  # and the sum of the pair are negative.
   rho_at_next_even_lag <- rho[first_lags[[last_pair]]]
   -1 + 2 * sum(cummin(pair_sums[seq_len(last_pair - 1L)])) +
     if (rho_at_next_even_lag > 0 || pair_sums[[last_pair]] >= 0) rho_at_next_even_lag else 0
@@ -259,12 +262,11 @@ reason_of_parameters <- function(model, categories) {
     %s categories", format(model), categories)
 }
 
-# Advice to users whose fit is not identified. `advice_by_code` contains a text for each reason; its
-# names are the codes of identification_code() and why_no_calibration(). The two texts before it are
-# used for several codes.
+# Advice to users whose fit is not identified. These two texts are used for several reasons.
 known_truth_advice <- "Give the true categories of some cases as {.arg known_truth}."
 other_raters_advice <- "Check that all raters use the categories in the same sense. If they do, use
   more accurate raters, or give {.arg known_truth} for some cases."
+# Advice for each reason. Names are the codes of identification_code() and why_no_calibration().
 advice_by_code <- list(
   no_pairs = "Let a second rater rate some cases, or give {.arg known_truth} for some cases.",
   chance = other_raters_advice,

@@ -56,8 +56,7 @@
 #' @export
 draws <- function(x, ...) {
   check_call(dots = NULL)
-  # A fit without draws is reported first. An error about an unknown argument, such as a number of
-  # draws, would not help the user.
+  # Checks the fit first: if it has no draws, an error about an unknown argument would not help.
   if (inherits(x, "rater_fit")) check_draws_fit(x, "x")
   check_dots_empty(...)
   check_draws_fit(x, "x")
@@ -100,7 +99,7 @@ tidy_draws <- function(x, ..., conf_level = level_of(x)) {
 
 # Returns a table with a row per pair of dependent raters and true category. The estimate is the
 # covariance of two events, given the true category: the first rater is correct, and the second is
-# correct. The formula of the covariance follows from joint_answer_probabilities().
+# correct. See joint_answer_probabilities().
 tidy_covariances <- function(x, ..., conf_level = level_of(x)) {
   check_dots_empty(...)
   conf_level <- check_level(conf_level)
@@ -275,22 +274,21 @@ parameters_of_values <- function(fit, values) {
   )
 }
 
-# Posterior probabilities of true categories given other ratings `x` are means over draws. If all
-# draws would take too long, a subset of equally spaced draws is used, at least 200.
+# Returns posterior probabilities of true categories for the ratings `x`, averaged over draws.
 compute_posterior.draws_fit <- function(fit, x) { # nolint: object_name.
   has_dependent_errors <- model_is_dependent(fit$model)
   if (has_dependent_errors) {
     check_dependent_panel(fit$model, x)
-    # A second rating of a case by the same rater counts as a rating by another rater with the same
-    # confusion matrix.
     pattern_codes <- all_pattern_codes(x)
   }
   population <- population_in_fit(fit, pattern_covariates(x))
   n_steps <- length(rating_rater(x)) * n_categories(x) + 100 * n_raters(x) # per draw
+  # To save time, only some of the draws are used if `x` is large, but at least 200.
   n_draws <- min(nrow(fit$draws), max(200, 2e7 %/% n_steps))
   posterior_by_draw <- lapply(parameters_of_draws(fit, n_draws), function(draw) {
     rates <- pick_rows(draw$base_rates, population)
     if (!has_dependent_errors) return(posterior_of_matrices(rates, draw$matrices, x))
+    # A rater who rated a case twice is treated as two raters with the same confusion matrix.
     draw$matrices <- draw$matrices[pattern_codes$rater]
     joint_probability <- code_probabilities(draw, pattern_codes$codes, fit$model, x$raters) * rates
     joint_probability / rowSums(joint_probability)

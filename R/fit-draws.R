@@ -17,8 +17,7 @@ NULL
 # * draws: a matrix with a column per parameter, whose rows are ordered by chain
 # * terms: a data frame with a row per parameter, see new_parameter_rows()
 # * diagnostics: convergence diagnostics of parameters, see is_convergence_checked()
-# * systems: draws of the accuracies of systems. For each draw, true categories are drawn given the
-#   ratings without the systems' answers.
+# * systems: draws of the share of correct answers of each system
 # * prior: parameters of the priors, see resolve_prior()
 # * sampling: numbers of chains and of draws
 # * switched: share of the draws in which categories have exchanged names (label switching)
@@ -93,10 +92,10 @@ check_sampling <- function(sampling) {
   )
 }
 
-# Raises an error if the ratings do not identify the parameters and some rater has no prior from the
-# user. An example is a panel of two raters in one population. Also raises errors if the model does
-# not support known raters or the prior. `raters_with_prior`: names of the raters for whom the user
-# gave a prior. `prior`: a result of resolve_prior().
+# Raises an error if the ratings do not identify the parameters (two raters in one population),
+# unless the user gave priors for all raters. Also raises errors if the model does not support known
+# raters or the prior. `raters_with_prior`: names of the raters for whom the user gave a prior.
+# `prior`: a result of resolve_prior().
 check_prior_identifies <- function(raters_with_prior, prior, model, checked) {
   x <- checked$x
   is_identified <- n_distinct(rating_rater(x)) + 2 * (nrow(prior$base_rates) > 1L) >= 3 ||
@@ -228,12 +227,10 @@ new_parameter_rows <- function(term, place, rater = NA_character_, truth = NA_ch
   data.frame(term, rater, truth, rating, population, place, a, total)
 }
 
-# Returns the rows of new_parameter_rows() for all reported parameters: base rates, confusion
-# matrices of raters, their mean over raters (if `pooled`), and parameters of correlated errors. In
-# the core's draws, matrices of raters are followed by matrices of systems, which are not reported.
-# `raters`: names of raters, NA if all raters have the same matrix. `rows`: a list with the
-# Dirichlet parameters of the prior of each confusion matrix. `pooled`: does the prior pool the
-# raters' matrices?
+# Returns a data frame with a row per reported parameter, see new_parameter_rows(). Arguments:
+# * raters: names of raters, NA if all raters have the same confusion matrix
+# * rows: a list with the Dirichlet parameters of the prior of each confusion matrix
+# * pooled: does the prior pool the raters' matrices?
 parameter_rows <- function(x, raters, rows, prior, pooled, model) {
   n <- n_categories(x)
   rate_parameters <- prior$base_rates
@@ -245,6 +242,7 @@ parameter_rows <- function(x, raters, rows, prior, pooled, model) {
     unname(Map(matrix_parameter_rows, raters, rows, n_columns_before, list(x)))
   )
   if (pooled) matrix_rows[c("a", "total")] <- NA_real_
+  # The next columns contain confusion matrices of systems, which are not reported.
   n_columns_before <- length(rate_parameters) + (length(raters) + n_systems(x)) * n^2
   rbind(
     new_parameter_rows(
@@ -344,10 +342,9 @@ fit_draws_unchecked <- function(x, model, known, prior, sampling, seed) {
   fit
 }
 
-# Fills the rows of `posterior` that belong to patterns with weight 0, and returns the matrix. The
-# sampler leaves these patterns out. If a pattern has ratings, its row is computed from the
-# posterior draws. If its true category is known, this category gets probability 1. `posterior`: a
-# matrix of probabilities (patterns x categories).
+# Fills the rows of `posterior` that belong to patterns with weight 0, because the sampler leaves
+# these patterns out. Returns the matrix. `posterior`: a matrix of probabilities (patterns x
+# categories).
 fill_unweighted_patterns <- function(posterior, fit) {
   is_unweighted <- pattern_weights(fit$x) <= 0
   rated_patterns <- which(is_unweighted & is_rated_pattern(fit$x))

@@ -31,7 +31,7 @@ patterns_for <- function(model, x) {
   if (splits_by_abstention) x <- split_by_abstention(x)
   if (!uses_confidence(model) || is.null(x$confidence)) return(x)
   unfolded_ratings <- unfold_ratings(x)
-  # Adds 1, so that a missing level of confidence has a positive code, as categories have.
+  # Adds 1, because codes must be positive, and a missing level of confidence has the code 0.
   level_code <- confidence_of_ratings(x, unfolded_ratings$row, unfolded_ratings$rater) + 1L
   level_patterns <- core_patterns_long(
     unfolded_ratings$row, unfolded_ratings$rater, level_code, list(), length(x$index)
@@ -148,8 +148,8 @@ formula_design <- function(formula, data, design_template = NULL) {
       is_text <- map_lgl(data, is.character)
       data <- modify_fields(data, is_text,
         function(column) factor(column, sort_strings(unique(column))))
-      # A new design drops levels without cases, which would become columns of zeros. No levels are
-      # dropped if a factor has fewer than two levels with cases, because model.matrix() would fail.
+      # Levels without cases are dropped, because their columns would contain only zeros. They are
+      # kept if some factor would then have a single level, because model.matrix() would fail.
       has_one_level <- map_lgl(data[all.vars(terms)],
         function(column) is.factor(column) && n_distinct(column) < 2L)
       # Suppresses the warning of model.frame() that the contrasts of new data are not used.

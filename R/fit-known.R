@@ -111,10 +111,10 @@ default_model <- function(known_raters) {
 }
 
 # Returns the number of cases with known truth that each rater rated, a matrix (raters x true
-# categories). If the fit is computed from the calibration sample of a single rater, cases of this
-# sample are counted.
+# categories).
 count_known_by_truth <- function(fit) {
   x <- fit$x
+  # Fits from the calibration sample of a single rater: counts the cases of this sample
   if (!is.null(fit$calibrated)) return(t(rowSums(fit$calibrated$counts)))
   raters_of_patterns <- unique(data.frame(pattern = rating_pattern(x), rater = rating_rater(x)))
   raters_of_patterns <- raters_of_patterns[is_known_pattern(fit)[raters_of_patterns$pattern], ]
@@ -150,7 +150,7 @@ is_known_rater <- function(fit, field = "raters") {
 }
 
 # Returns TRUE for patterns whose true category can be estimated: patterns with ratings or with a
-# known truth.
+# known truth. Fits of scores also count patterns with scores or answers, in field `judged`.
 is_usable_pattern <- function(fit) fit$judged %||% (is_rated_pattern(fit$x) | is_known_pattern(fit))
 
 # Returns sampling weights of gold cases (cases with known truth), the inverse of the sampling

@@ -8,7 +8,7 @@ fit_model.rater_model <- function(model, checked, start) { # nolint: object_name
   check_model_size(x)
   rated_raters <- if (n_raters(x) == 1L) 1L else unique(rating_rater(x))
   if (length(rated_raters) == 1L) {
-    # Default priors are not used if the matrix of the only rater is known.
+    # With a single rater, whose confusion matrix is known, default priors are dropped.
     has_default_prior <- is_pooled(model) || identical(model$prior, weak_prior)
     if (has_default_prior && lengths(known$raters[rated_raters]) > 0L) model$prior <- list()
     has_calibration <- isTRUE(lengths(known$counts[rated_raters]) > 0L) && is_pooled(model) &&
@@ -45,9 +45,9 @@ fit_model.rater_model <- function(model, checked, start) { # nolint: object_name
   if (fit$identified == "yes") fit else set_estimates_to_na(fit)
 }
 
-# Returns "yes" if the fit is identified, otherwise the code of the reason. `fit$identified` must be
-# the code for the K-model (see k_model()). `has_full_rank`: do the ratings determine all parameters
-# (full rank of the information matrix)?
+# Returns "yes" if the fit is identified, otherwise the code of the reason. `fit`: a fit whose field
+# `identified` contains the code for k_model(). `has_full_rank`: do the ratings determine all
+# parameters (full rank of the information matrix)?
 decide_identification <- function(fit, has_full_rank) {
   code <- fit$identified
   # Models with unequal raters, ordinal errors, confidence, or a user-defined family are identified
@@ -68,9 +68,10 @@ decide_identification <- function(fit, has_full_rank) {
   used_categories <- c(rating_category(fit$x), fit$known$truth)
   if (code == "yes" && needs_all_categories &&
     !all(seq_along(fit$x$categories) %in% used_categories)) code <- "unused"
-  # If raters abstained, decide_abstain() has already checked identification.
+  # Result of decide_abstain(), if raters abstained
   decision <- fit$x$panel$abstain
   if (has_known_truth_or_rater || is.null(model$abstain) || is.null(decision)) return(code)
+  # Did decide_abstain() find that only abstentions identify the fit?
   needs_abstentions <- decision$by_replies && uses_abstentions(model)
   if (needs_abstentions || decision$identified != "yes") decision$identified else code
 }
@@ -103,9 +104,8 @@ fit_core <- function(x, model, method, known, start, tick) {
   }
   core <- fit_from(start)
   if (!has_free_errors(model) || has_known_values(known) || !core$identified) return(core)
-  # Each latent class should represent the category that is most frequent among its ratings. If some
-  # class does not, the model is refitted from starting values in which the classes have the right
-  # order. Without priors, the refit changes only the order of the classes.
+  # A latent class should represent the most frequent category among the ratings of its cases. If
+  # some class does not, the classes are reordered, and the model is fitted again in this order.
   theta <- reorder_classes(core, x, model, known)
   if (is.null(theta)) core else fit_from(list(theta = theta, raters = n_raters(x)))
 }
@@ -170,28 +170,24 @@ latent_coefficient_names <- function(naturals, x, columns) {
   replace(terms, term == "base_rate_coefficient", coefficient_terms(columns, x$categories))
 }
 
-# Sets coefficients that are not determined to NA, and returns the fit. These are:
-# * dispersion, difficulty, slopes and thresholds, if there is no prior and the likelihood does not
-#   change with them
-# * coefficients of undetermined raters. These raters have no ratings, or their parameters are not
-#   identified and the prior is not pooled. Raters with known error rates or a calibration sample
-#   are not among them.
-#
-# Field `unsure` contains the indices of coefficients without standard errors. These are the
-# coefficients of undetermined raters, and probabilities that are estimated as 0 or 1, where the
-# curvature of the likelihood is meaningless.
+# Sets coefficients that the ratings do not determine to NA, and returns the fit. Sets field
+# `unsure` to the indices of coefficients without standard errors.
 drop_undetermined <- function(fit, naturals) {
   has_no_prior <- is_empty(model_for_core(fit$model, fit$x, fit$method)$prior)
   can_be_flat <- naturals$term %in% c("dispersion", "difficulty", "slope", "threshold")
   fit$unsure <- integer()
   if (has_no_prior && any(can_be_flat)) {
+    # A variance is NA if the likelihood does not change with the coefficient.
     is_flat <- is.na(coefficient_variances(fit))
     if (!all(is_flat)) fit$coefficients[is_flat & can_be_flat] <- NA_real_
   }
   is_probability <- !naturals$term %in%
     c("dispersion", "slope", "threshold", "base_rate_coefficient")
+  # Probabilities that are estimated as 0 or 1 have no standard errors, because the curvature of the
+  # likelihood is meaningless there.
   fit$unsure <- which(is_on_boundary(fit$coefficients) & is_probability)
   if (fit$model$accuracy != "rater") return(fit)
+  # Field `informed`: are the rater's parameters identified?
   is_uninformed <- ratings_of_raters(fit$x) == 0 | !fit$informed & !is_pooled(fit$model)
   undetermined_raters <-
     which(is_uninformed & !is_known_rater(fit) & !is_known_rater(fit, "counts"))
@@ -296,8 +292,8 @@ confint.rater_fit <- function(object, parm, level = 0.95, what = NULL, cluster =
   interval_matrix(table, terms, level, parm)
 }
 
-# If only variances are available, vcov() returns a matrix in which all covariances are NA. It does
-# so for at most this number of coefficients.
+# If only variances are available, vcov() returns a matrix in which all covariances are NA. With
+# more coefficients than this number, vcov() raises an error instead.
 max_covariances <- 5000L
 
 #' @export

@@ -263,13 +263,9 @@ draw_categories <- function(probability, rows) {
 
 # Returns the distributions from which simulate() draws ratings, a list of two elements:
 # * strata: probabilities of the strata of difficulty (groups of equally difficult cases)
-# * probability: a function that returns the probability of category number `k` for each rating
-#
-# Arguments of this function:
-# * class: for each rating, index of the class of its case; a class is a combination of a stratum
-#   and a true category
-# * k: number of a category
-# * rating_index: index of each rating in the fit
+# * probability: function(class, k, rating_index) that returns, for each rating, the probability of
+#   category number `k`. `class`: for each rating, the class of its case (a combination of a stratum
+#   and a true category). `rating_index`: index of each rating in the fit
 rating_distribution <- function(fit) UseMethod("rating_distribution")
 
 rating_distribution.rater_fit <- function(fit) {
@@ -379,11 +375,11 @@ method_to_refit <- function(fit, model, known_truth, known_raters) {
 }
 
 # Returns starting values of a refit, a list of `theta`, the parameters of the fit, and `raters`,
-# the number of raters. Returns NULL if the fit has no parameters or is not identified. Parameters,
-# which are logits and logarithms, are limited to [-3, 3]. An estimate from few ratings can be on
-# its boundary, where the likelihood is flat. A refit that starts there would not change it.
+# the number of raters. Returns NULL if the fit has no parameters or is not identified.
 starting_values <- function(fit) {
   if (!is.null(fit$theta) && fit$identified == "yes" && !anyNA(fit$theta)) {
+    # Limits logits to [-3, 3]. At an infinite logit, the likelihood is flat, so a refit that starts
+    # there would not change it.
     list(theta = clamp(fit$theta, -3, 3), raters = n_raters(fit$x))
   }
 }

@@ -55,10 +55,9 @@ why_no_calibration <- function(sample, categories) {
     return(c(uncalibrated = paste("the calibration sample has no case of category",
       empty_categories[[1L]])))
   if (sum(sample$verdicts) == 0) return(c(unrated = "no case has a rating"))
-  # The judge is better than chance if two conditions hold. Each verdict k is more probable for
-  # cases of true category k than for cases of any other category. The judge's confusion matrix has
-  # an inverse. With two categories, smoothed_matrix() must meet the same conditions, because the
-  # interval uses them.
+  # The judge is better than chance if each verdict k is most probable for cases of true category k,
+  # and if the confusion matrix has an inverse. With two categories, the interval is computed from
+  # smoothed_matrix(), so this matrix must also meet the two conditions.
   n <- nrow(counts)
   shares <- counts / rowSums(counts)
   for (matrix in list(shares, if (n == 2L) smoothed_matrix(counts) else shares)) {
@@ -78,13 +77,13 @@ why_no_calibration <- function(sample, categories) {
 smoothed_matrix <- function(counts) (counts + 1) / (rowSums(counts) + ncol(counts))
 
 # Estimates base rates and the judge's confusion matrix, and returns a list of `rates` and `matrix`.
-# Base rates are computed by the inverse of the matrix. If this gives a negative base rate, the
-# result depends on the number of categories. If there are only two, their base rates are set to 0
-# and 1. If there are more, base rates and matrix are estimated jointly by maximum likelihood.
+# Base rates are computed by the inverse of the matrix, unless this gives a negative base rate.
 calibrated_rates <- function(sample) {
   matrix <- sample$counts / rowSums(sample$counts)
   rates <- drop(sample$verdicts %*% solve(matrix)) / sum(sample$verdicts)
   if (all(rates >= 0)) return(list(rates = rates, matrix = matrix))
+  # A base rate is negative. Two base rates are set to 0 and 1. More base rates are estimated by
+  # maximum likelihood, jointly with the matrix.
   if (length(rates) == 2L) return(list(rates = as.double(rates > 0.5), matrix = matrix))
   maximise_calibrated(sample, rep(1 / length(rates), length(rates)))
 }
@@ -107,15 +106,14 @@ maximise_calibrated <- function(sample, rates, fixed = FALSE) {
 
 # Returns the covariance matrix of quantities that are computed from the fit, by the delta method.
 # `compute_values`: a function of base rates and confusion matrix that returns the quantities.
-# Their variances come from the sampling errors of the shares of verdicts and of the rows of the
-# matrix. Base rates are the shares times the inverse of the matrix; derivatives ignore that base
-# rates are limited to [0, 1].
 calibrated_covariance <- function(fit, compute_values) {
   sample <- fit$calibrated
   counts <- sample$counts
   rates <- fit$base_rates
   matrix <- fit$matrices[1L, , ]
   n <- length(rates)
+  # Derivatives of base rates with respect to the shares of verdicts and the rows of the confusion
+  # matrix. They ignore that base rates are limited to [0, 1].
   rate_slopes <- kronecker(t(c(1, -rates)), t(solve(counts / rowSums(counts))))
   values_at_change <- function(change) {
     compute_values(
@@ -123,6 +121,7 @@ calibrated_covariance <- function(fit, compute_values) {
     )
   }
   jacobian <- central_differences(values_at_change, numeric(n * (n + 1L)))
+  # Each row has a multinomial sampling error.
   shares <- rbind(prop.table(sample$verdicts), smoothed_matrix(counts))
   sample_sizes <- c(sum(sample$verdicts), rowSums(counts) + n)
   Reduce(`+`, lapply(seq_along(sample_sizes), function(i) {

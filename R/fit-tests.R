@@ -208,10 +208,9 @@ reason_abstain_errors <- "standard errors of fits with abstentions are not compu
 
 # Returns further rows of test_accuracy() if the fit models abstentions and there are two
 # categories; otherwise NULL. An answer is a determinate result of a test, and an abstention is an
-# indeterminate result. The rows contain shares of determinate results. They also contain
-# sensitivity and specificity if all indeterminate results are counted as wrong, or all as correct
-# (Simel et al., 1987; Shinkins et al., 2013). `rates`: base rates. `notes`: a note for each rater,
-# or NA.
+# indeterminate result. The rows contain shares of determinate results, and the worst and best
+# sensitivity and specificity: all indeterminate results count as wrong, or all as correct (Simel et
+# al., 1987; Shinkins et al., 2013). `rates`: base rates. `notes`: a note for each rater, or NA.
 yield_table <- function(fit, rates, notes) {
   if (is.null(fit$answered) || length(rates) != 2L) return(NULL)
   stack_rows(1:2, function(k) {
@@ -261,8 +260,8 @@ measure_tests.rater_fit <- function(fit, rates, both, conf_level, group) {
   standard_error <- transformed_errors(fit, transformed_values, rates, both, group)
   if (!is.null(fit$centre)) {
     # Confusion matrices are shrunk towards mean rows of the panel. Standard errors treat these
-    # means as known, and can be too small. Their lower limit is the standard error with known
-    # truth.
+    # means as known, and can be too small. They are therefore increased at least to the standard
+    # errors for known true categories.
     min_error <- errors_given_truth(fit, rates, both)
     standard_error <- pmax(standard_error, replace(min_error, is.na(min_error), 0))
   }
@@ -312,18 +311,19 @@ find_prior_dominated_raters <- function(fit) {
 }
 
 # Returns TRUE for rows of confusion matrices that depend mostly on the prior, a logical matrix
-# (raters x true categories). In fits by likelihood, all rows of a rater are TRUE if its accuracy
-# depends mostly on the prior. With a pooled prior, a row is also TRUE if the rater rated few cases
-# of its category: if their expected number is below the weight of the prior of the row.
+# (raters x true categories).
 find_prior_dominated_rows <- function(fit) {
   ratings <- fit$x
   row_ratings <- outer(ratings_of_raters(ratings), fit$base_rates)
   row_prior_size <- if (!is.null(fit$centre)) accuracy_prior_size(fit, rates = 1)
+  # With a pooled prior, a row depends mostly on the prior if the rater rated few cases of this true
+  # category: their expected number is below the weight of the prior.
   is_pooled_row <- fit$identified == "yes" & row_ratings > 0 & !is_known_rater(fit) &
     row_ratings < (row_prior_size %||% 0)
   prior_terms <- if (!is.null(fit$draws)) fit$terms[compare_with_prior(fit)$mostly_prior &
     is_matrix_term(fit$terms$term) & is_convergence_checked(fit$terms), ]
   rows <- lapply(ratings$categories, function(category) {
+    # In fits by likelihood, all rows of a rater are TRUE if its accuracy is mostly prior.
     if (is.null(prior_terms)) return(ratings$raters %in% find_prior_dominated_raters(fit) |
       is_pooled_row[, match(category, ratings$categories)])
     raters <- prior_terms$rater[prior_terms$truth %in% c(category, NA)]
@@ -332,17 +332,17 @@ find_prior_dominated_rows <- function(fit) {
   matrix(unlist(rows), n_raters(ratings))
 }
 
-# Returns the weight of the prior of raters' accuracies, as a number of ratings by one rater. This
-# number of ratings contains the same information about the accuracy as the prior. The true
-# categories are assumed to be known, and the accuracy to equal the mean accuracy of the raters.
-# The pooled prior has two variances, which add: of a rater's rows around the rater's mean row
-# (precision `c`), and of raters' skills (on the logit scale, standard deviation `tau`). `rates` are
-# the shares of the rows in the accuracy: the base rates, or 1 for the accuracy of a single row.
-# Returns NULL if the fit has no such prior.
+# Returns the weight of the prior of raters' accuracies: the number of ratings (of cases with known
+# truth) that contain the same information about an accuracy as the prior. Returns NULL if the fit
+# has no such prior. `rates`: weights of the rows of a confusion matrix in the accuracy. These are
+# the base rates, or 1 for the accuracy of a single row.
 accuracy_prior_size <- function(fit, rates = fit$base_rates) {
   prior_spread <- fit$centre$tau %||% fit$model$prior$spread
   has_prior <- !is.null(prior_spread) && fit$model$accuracy == "rater" &&
     fit$method == "likelihood" && weights_are_counts(fit$x)
+  # The weight is the variance p (1 - p) of one rating, divided by the prior variance of accuracies;
+  # p is the mean accuracy. The prior variance has two parts: rows vary around the rater's mean row
+  # (precision `c`), and logits of accuracies vary between raters (standard deviation `tau`).
   if (has_prior)
     1 / (sum(rates^2 / fit$centre$c) +
       prior_spread^2 * bernoulli_variance(fit$rater_accuracy))

@@ -325,9 +325,7 @@ check_method <- function(method, model, x, has_known_truth_or_rater) {
 #   estimate
 # * likelihood_lines(): additional lines for print()
 #
-# The method r_model_field() is defined for classes of models that are fitted in R. It returns the
-# name of the field of new_method() that contains a function. This function estimates the accuracies
-# of systems in R.
+# Models that are fitted in R also need a method of r_model_field().
 #
 # `by_agreement`: a fit of the K-model to the same ratings. `...`: further fields.
 new_rater_fit <- function(fit_class, x, model, method, known = nothing_known, ...,

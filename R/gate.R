@@ -148,20 +148,20 @@ gate_rows.accuracy_estimate <- function(x, at_least) {
   )
   # `needed` is the smallest number of further gold cases for which the interval excludes the
   # threshold. It is NA if the interval contains the threshold even if all cases are gold cases. The
-  # accuracy and the precision per gold case are assumed not to change, except that clusters reduce
-  # the precision of more gold cases. The distance between the estimate and the limit is assumed to
-  # shrink by the same factor as in Wilson's interval. `needed` is not computed for anytime
-  # intervals, which are confidence sequences.
+  # estimated accuracy is assumed not to change. `needed` is not computed for anytime intervals,
+  # which are confidence sequences.
   is_anytime <- isTRUE(interval_of(x)$gold$anytime)
   if (!is_anytime) rows$needed[undecided_rows] <- map_int(undecided_rows, function(s) {
     pilot <- extract_pilot(gold, s)
     n_further_labels <- seq(0, max(0, pilot$cases - pilot$gold))
     pilot$gold <- pilot$gold + n_further_labels
+    # In clusters, the precision per gold case decreases with the number of gold cases.
     pilot$design <- planned_design(pilot$gold, pilot, pilot$cases)
     effective_size <- 1 / relative_error_variance(pilot, gold$settings$target)
     estimated_share <- rows$estimate[[s]]
     limits <-
       wilson_interval(estimated_share, effective_size, normal_quantile(x$options$conf_level))
+    # The limit approaches the estimate by the same factor as the limit of Wilson's interval.
     side <- if (estimated_share >= at_least) 1L else 2L
     distance <- abs(limits[, side] - estimated_share)
     current_limit <- if (side == 1L) rows$conf.low[[s]] else rows$conf.high[[s]]
@@ -194,8 +194,9 @@ gate_rows.system_comparison <- function(x, at_least) {
     " points")
 }
 
-# Returns the table of decisions, with a row per system or pair and the columns of tidy(). The
-# column `needed` is 0 in decided rows and NA in undecided rows.
+# Returns the table of decisions, with a row per system or pair and the columns of tidy(). Column
+# `needed`, the number of gold cases that are needed for a decision, is 0 in decided rows. It is NA
+# in undecided rows.
 # * table: estimates and intervals
 # * system_name: name of the system or pair in each row
 # * no_needed: reason why `needed` is NA

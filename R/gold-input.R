@@ -292,18 +292,12 @@ truth_of_variables <- function(known, x) {
     lapply(x, function(x) known)
 }
 
-# Returns `means` with larger variances, because gold cases of the same cluster are dependent. If
-# the correction by predictions does not reduce the variance between clusters, the estimate becomes
-# the mean of gold cases without predictions.
+# Returns `means` with larger variances, because gold cases of the same cluster are dependent.
 # * means: estimated means, a result of corrected_mean()
 # * cluster: cluster of each gold case; NULL if there are no clusters
 # * variance: variance of the contribution of one case to each mean
 # * is_counted: is a gold case used for a mean (gold cases x means)?
 # * predicted_design: result of prediction_design_effect()
-#
-# The field `full_design` of `means` is multiplied by the design effect of clusters on the mean over
-# all cases: a part due to predictions, computed from all cases, plus a part due to errors of
-# predictions, computed from gold cases. It is at least the design effect on the mean of gold cases.
 adjust_for_clusters <- function(means, cluster, variance = share_variance(means),
                                 is_counted = TRUE | means$rest, predicted_design = 1) {
   if (is.null(cluster)) return(means)
@@ -316,6 +310,8 @@ adjust_for_clusters <- function(means, cluster, variance = share_variance(means)
   design_effect <- means$design
   gold_design <-
     clustered_variance_ratio(means, design_effect, means$answers, cluster, 1L, variance)
+  # If predictions do not reduce the variance between clusters, they are not used, so the estimate
+  # becomes the mean of gold cases.
   means_without_predictions <- which(has_enough_clusters & clustered_ratio >= gold_design)
   means$estimate[means_without_predictions] <- means$alone[means_without_predictions]
   means$slope[means_without_predictions] <- 0
@@ -323,6 +319,9 @@ adjust_for_clusters <- function(means, cluster, variance = share_variance(means)
   explained_share <- 1 - means$ratio / design_effect
   means$ratio <- ifelse(has_enough_clusters, pmin(clustered_ratio, gold_design), means$ratio)
   explained_share[means_without_predictions] <- 0
+  # Design effect of clusters on the mean over all cases: the part of predictions (computed from all
+  # cases) plus the part of their errors (computed from gold cases). It is at least the design
+  # effect on the mean of gold cases.
   design_of_all_cases <- pmax(
     gold_design / design_effect, explained_share * predicted_design + means$ratio / design_effect
   )

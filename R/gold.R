@@ -44,8 +44,7 @@ gold_evidence <- function(x, gold, cluster = NULL, predicted = NULL) {
 max_gold_weight <- 1e7 # largest sum of the weights of gold cases
 
 # Selects the gold cases from which each quantity is estimated. For the accuracy of a system, these
-# are the gold cases that the system answered. Gold cases must be a sample of all cases that are
-# used. So all patterns without ratings are used if one of them contains a gold case, or else none.
+# are the gold cases that the system answered.
 # * evidence: result of gold_evidence()
 # * is_used: does a quantity depend on a pattern (patterns x quantities)?
 #
@@ -58,6 +57,7 @@ max_gold_weight <- 1e7 # largest sum of the weights of gold cases
 select_gold <- function(evidence, is_used) {
   is_used <- as.matrix(is_used)
   gold_patterns <- evidence$at
+  # Leaves out all cases without ratings, unless some of them are gold cases.
   is_used <- drop_unrated(is_used, evidence$rated, gold_patterns)
   weight <- evidence$weight * is_used
   w <- evidence$w * pick_rows(is_used, gold_patterns)
@@ -71,12 +71,10 @@ select_gold <- function(evidence, is_used) {
 # * weight: number of cases of each pattern (patterns x quantities)
 # * w: inverse sampling probability of each gold case (gold cases x quantities)
 # * drawn: are sampling probabilities known? If not, the result is TRUE
-#
-# The sum of `w` estimates the number of cases. The result is FALSE if the sum differs from this
-# number by more than 4 standard errors plus 1%. This happens if some cases had no chance to be
-# drawn, or if the probabilities are wrong.
 are_representative <- function(weight, w, drawn) {
   n_cases <- colSums(weight)
+  # The sum of `w` estimates the number of cases, unless some cases had no chance to be drawn, or
+  # the probabilities are wrong. A difference of 4 standard errors plus 1% is accepted.
   !drawn | abs(colSums(w) - n_cases) <= 4 * sqrt(colSums(w * (w - 1))) + 0.01 * n_cases
 }
 
@@ -110,9 +108,8 @@ gold_quantity <- function(gold_data, y, predictions, compute_means, convert_mean
 
 # Estimates accuracies of systems from gold cases or, if `second` is given, differences between
 # accuracies of two systems. `evidence`: result of gold_evidence(). `first`, `second`: numbers of
-# the systems. Returns a list. The field `known` has an element per system or pair: do gold cases
-# measure it? All other fields have an element only per measured system or pair. They are the fields
-# of corrected_mean(), and:
+# the systems. Returns a list of the fields of corrected_mean() and:
+# * known: do gold cases measure the system or pair? If not, the other fields have no element for it
 # * differ: share of cases on which the two answers differ
 # * one_right: expected share of cases on which exactly one of the two answers is right, predicted
 #   from ratings
@@ -138,13 +135,12 @@ gold_accuracy <- function(evidence, first, second = NULL) {
   is_differing <- pick_measured(is_differing)
   n_cases <- colSums(weight)
   differing_share <- colSums(weight * is_differing) / n_cases
-  # Users may label only cases on which the two answers differ, because other cases do not change
-  # the difference. Other cases are ignored if gold cases do not represent all cases. They are also
-  # ignored if the answers differ on all gold cases, and this has a probability below .01 in a
-  # random sample. The mean over the remaining cases is then multiplied by their share of all cases.
   is_gold <- w > 0
+  # Did the user label only cases on which the two answers differ? TRUE if the answers differ on all
+  # gold cases, and if the probability of this is below .01 for a random sample of all cases.
   is_labelled_only_if_differing <- colSums(is_gold & !pick_gold_rows(is_differing)) == 0 &
     differing_share < 1 & differing_share^colSums(is_gold) < 0.01
+  # Uses only cases on which the answers differ, because other cases do not change the difference.
   uses_only_differing <- is_labelled_only_if_differing | !gold_data$representative[is_measured]
   is_counted <- rep(!uses_only_differing, each = nrow(is_differing)) | is_differing
   predict_correct <- function(answer) {
@@ -274,7 +270,7 @@ corrected_difference <- function(difference, predictions, prediction_summary, w 
 # * prediction_summary: result of summarise_predictions()
 # * compute_variance: function that returns the variance of `y`. Its arguments are the mean of `y`,
 #   the variance of `y` in gold cases, and the effective number of gold cases
-# * least_variance: lower limit of the variance of `y`, for the share that predictions explain
+# * least_variance: lower limit of the variance of `y`, only for computing `explained_share`
 #
 # Returns a list with an element per mean (`rest` and `answers` have a column per mean):
 # * estimate: estimated mean over all cases
@@ -288,8 +284,8 @@ corrected_difference <- function(difference, predictions, prediction_summary, w 
 # * gold, cases: numbers of gold cases and of all cases
 # * n_labels: number of gold cases for ratings_prior(): `gold`, or less, see measurement_as_share()
 # * design: design effect of unequal weights (Kish)
-# * full_design: the mean over all cases has the sampling variance full_design * variance / cases.
-#   The value is 1 here; other functions change it, for example adjust_for_clusters()
+# * full_design: design effect on the mean over all cases. It is 1 here; other functions change it,
+#   for example adjust_for_clusters()
 # * seen: share of correct gold cases, for extend_to_boundary(); NA if intervals are not extended
 corrected_mean <- function(y, predictions, prediction_summary, compute_variance, least_variance = 0,
                            w = 1) {
@@ -341,12 +337,13 @@ regression_slope <- function(y, predictions, prediction_variance, w, effective_s
 }
 
 # Returns the variance of `residual` (`y` minus slope times prediction), relative to the variance of
-# `y`. This is the field `ratio` in corrected_mean(). With few gold cases, the residuals may vary
-# too little by chance. The ratio is therefore shrunk to its value for the slope `prior_slope`.
+# `y`. This is the field `ratio` in corrected_mean().
 # `explained_share`: largest share of the variance that predictions can explain.
 residual_variance_ratio <- function(y, residual, w, variance, explained_share) {
+  # With few gold cases, the residuals may vary too little by chance. The ratio is therefore shrunk
+  # to its value for the slope `prior_slope`.
   prior_ratio <- 1 - prior_slope^2 * explained_share
-  # Both sums of squares have the weights `w^2`, so they are equal if residuals equal `y`.
+  # If predictions are useless, residuals equal `y`, so the ratio is the design effect of weights.
   design_effect <- colSums(w^2) / colSums(w > 0)
   (sum_of_squares(residual, w, w^2) + prior_cases * prior_ratio * variance * design_effect) /
     (sum_of_squares(y, w, w^2) / design_effect + prior_cases * variance)

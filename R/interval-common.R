@@ -19,18 +19,18 @@ bootstrap_replicates <- function(estimator, fit, options, quantity = "accuracy")
 }
 
 # Returns bootstrap replicates, from which correlations between systems, or between cells of the
-# joint table of truth and answer, are computed. If refitting a method is slow, a faster substitute
-# is used (field `stand_in` of the method). The seed is the same as for the replicates of the
-# estimate. If the estimate has no replicates, the seed is computed from the ratings, so that
-# results are reproducible. `quantity`: see bootstrap_replicates().
+# joint table of truth and answer, are computed. `quantity`: see bootstrap_replicates().
 stand_in_replicates <- function(estimate, quantity) {
   fit <- estimate$fit
   options <- estimate$options
+  # If the estimate has no replicates, and therefore no seed, a seed is computed from the ratings,
+  # so that results are reproducible.
   options$seed <- attr(estimate$replicates, "seed") %||% compute_seed(fit$x)
   method <- method_of(estimate)
   if (!is.null(options$method_record)) {
     return(bootstrap_replicates(new_function_estimator(fit$x, method$run), fit, options, quantity))
   }
+  # If refits by the method are slow, its field `stand_in` contains the name of a faster method.
   uses_stand_in <- has_stand_in(estimate)
   method <- accuracy_methods[[method$stand_in]]
   is_accuracy <- quantity == "accuracy"
@@ -175,8 +175,7 @@ interval_posterior <- new_interval(
 # ---- Profile intervals of joint estimates; formulas are in profile_interval.cpp in the core -----
 
 # Adds profile likelihood intervals to `table`. `draft`: an estimate without interval, see
-# draft_estimate(). The search for limits may find a higher maximum of the likelihood than the fit.
-# The estimate is then computed again from this maximum. Field `draft` of the result contains it.
+# draft_estimate(). Returns a list of `table` and, if the draft was improved, the new `draft`.
 profile_interval <- function(draft, table) {
   fit <- draft$fit
   ratings <- fit$x
@@ -211,6 +210,7 @@ profile_interval <- function(draft, table) {
     model_for_core(fit$model, ratings, fit$method), max_deviance, options$threads,
     progress_bar("Profiles", length(is_estimated))$tick
   )
+  # If a higher maximum of the likelihood was found, the estimate is computed again from it.
   if (any(is_estimated & profile$moved) && is.null(options$deviance)) {
     better_draft <- draft_estimate(fit, c(options, deviance = max_deviance))
     table <- result_table(better_draft$point$value, reason = better_draft$reason)

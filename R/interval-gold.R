@@ -42,10 +42,10 @@ effective_gold_size <- function(x, target, conf_level) {
 
 # Returns the squared standard error of each mean in `x` (see corrected_mean()), divided by the
 # variance of the values of single cases. `target`: "cases" for an error relative to the mean of the
-# cases in the data, or "population" to add the sampling error of these cases. For "population", the
-# result is at most the squared error of a mean of gold cases without predictions.
+# cases in the data, or "population" to add the sampling error of these cases.
 relative_error_variance <- function(x, target) {
   variance <- x$ratio * (1 - x$gold / x$cases) / x$gold
+  # For "population", the upper limit is the value for a mean of gold cases without predictions.
   if (target == "cases") variance else pmin(variance + x$full_design / x$cases, x$design / x$gold)
 }
 
@@ -89,23 +89,23 @@ default_widen <- 1.25 # Relative increase of the prior variance, with very many 
 
 # In addition to `default_widen`, the variance of the prior increases by this factor times the
 # squared standard error of the estimate from gold cases. With this factor, nominal 90% intervals
-# have a coverage of at least .85 for any bias of the prior, if there are many cases. A smaller
-# factor would not be sufficient. Derivation: a precise but wrong prior moves an interval towards
-# the prior, by the share s = 1 / (1 + factor) of the distance between them, and makes it
-# sqrt(1 - s) times as wide. We assume that gold cases contradict the prior if this distance is
-# more than qnorm(.95) standard errors. At this distance, one limit misses the truth if the error
-# of gold cases, in standard errors, exceeds the left side of
-#   qnorm(.95) (sqrt(1 - s) - s) = qnorm(.90).
-# The share s solves this equation, so that the probability is .10. The other limit misses the
-# truth with probability .05 at most, as without a prior.
+# have a coverage of at least .85 for any bias of the prior, if there are many cases.
+#
+# Derivation: let z = qnorm(.95), and let d be the distance between the prior and the estimate from
+# gold cases, in standard errors. A precise but wrong prior moves the interval by s d towards the
+# prior, where s = 1 / (1 + factor). Half of the width becomes z sqrt(1 - s). If d > z, gold cases
+# contradict the prior, which is then not used. The worst case is therefore d = z. One limit of the
+# interval is then z sqrt(1 - s) - s z standard errors from the estimate. For factor 5.9, this is
+# qnorm(.90), so the limit misses the truth with probability .10. The other limit misses the truth
+# with probability at most .05, as without a prior.
 gold_widen_factor <- 5.9
 # Smallest number of gold cases that plan_gold() recommends if an interval uses ratings. The flat
 # part of the prior from ratings then has most of the weight, so that gold cases can contradict the
 # ratings. In the worst public data set, the coverage of 90% intervals was .80 with this number, and
 # .71 with half of it.
 min_gold_to_contradict <- 20
-# Standard deviation of the bias from shared errors over the cells of a confusion matrix, divided by
-# its standard deviation over systems.
+# Shared errors bias a cell of a confusion matrix more than the accuracy of a system. This is the
+# ratio of the standard deviations of the two biases.
 cell_bias_ratio <- 2
 # Lower limit of the standard deviation of the bias of a difference between two systems, divided by
 # the share of cases on which their answers differ.
@@ -115,15 +115,15 @@ max_effective_size <- 1e5 # upper limit of the effective number of cases in a li
 # Returns the prior for combined intervals, computed from ratings, as a list:
 # * centre: mean of the normal part
 # * variance: variance of the normal part with no gold case
-# * sd: standard deviation of the normal part
+# * sd: standard deviation of the normal part. It increases with the number of gold cases, because
+#   an estimate from ratings may be precise and far from the truth
 # * vague: weight of the flat part
 #
-# The estimate from ratings may be precise and far from the truth, because ratings do not show all
-# shared errors. The normal part is therefore wider with more gold cases.
+# Arguments:
 # * n_gold, n_cases: numbers of gold cases and of all cases
 # * case_variance: variance of the values of single cases
-# * widen: relative increase of the variance, if the user specified it. If it is NULL, the increase
-#   is `default_widen`, and `gold_widen_factor` * `squared_error` is added to the variance
+# * widen: relative increase of the variance with very many gold cases; NULL for `default_widen`
+#   and a further increase by `gold_widen_factor` * `squared_error`
 # * squared_error: squared standard error of the estimate from gold cases
 # * variance_ratio: `case_variance`, divided by p (1 - p), where p is the estimate from ratings. The
 #   lower limit of the prior variance is multiplied by this ratio, or by 1 if the ratio is larger
@@ -172,18 +172,17 @@ combined_interval <- function(x, ratings_estimates, target, conf_level, widen = 
   average_intervals(x, prior, interval_without_prior, ratings_weight, compute_combined)
 }
 
-# Returns the weight of the interval with a prior. A combined interval is the weighted mean of an
-# interval with the prior from ratings and an interval without prior. The weight is 0 if gold cases
-# contradict the ratings, and 1 if they do not. Let a = 1 - `conf_level`. The weight increases
-# linearly from 0 to 1 while the p-value of the test increases from 0.5 a to 1.5 a. If the weight
-# changed in one step, small random differences in standard errors could change the estimate much.
-# With fewer than `min_gold_to_test` gold cases, the weight is 1.
+# A combined interval is the weighted mean of two intervals: with the prior from ratings, and
+# without prior. Returns the weight of the interval with the prior: 0 if gold cases contradict the
+# ratings, and 1 if they do not.
 # * prior: result of ratings_prior()
 # * estimate: estimate without prior
 # * squared_error: squared standard error of this estimate
 # * widen: NULL, or a number that the user specified. If it is a number, the weight is 1
 weight_of_ratings <- function(x, prior, estimate, squared_error, conf_level, widen) {
   p_value <- test_contradiction(prior, estimate, squared_error)$p.value
+  # The weight increases from 0 to 1 between the p-values 0.5 a and 1.5 a, where a = 1 - conf_level.
+  # A sudden change of the weight would make the estimate sensitive to small random differences.
   replace(clip01(p_value / (1 - conf_level) - 0.5), !is.null(widen) | x$gold < min_gold_to_test, 1)
 }
 
@@ -196,14 +195,15 @@ test_contradiction <- function(prior, estimate, squared_error) {
 }
 
 # Averages two intervals of each quantity: `interval_without_prior`, and an interval from gold cases
-# and the prior. The second interval has the weight `ratings_weight`. The prior is not used if it is
-# missing, if the interval without prior is missing, or if the truth of all cases is known.
+# and the prior. The second interval has the weight `ratings_weight`.
 # * compute_combined: function that computes the interval with the prior. Its arguments are `x`,
 #   `prior` and the estimates without prior, each with only the quantities for which the prior is
 #   used
 average_intervals <- function(x, prior, interval_without_prior, ratings_weight, compute_combined) {
   interval <- interval_without_prior
   interval$weight <- rep(1, length(interval$estimate))
+  # The prior is used unless it is missing, there is no interval without it, or the truth of all
+  # cases is known.
   is_combined <- ratings_weight > 0 & x$gold < x$cases &
     !is.na(prior$variance + prior$centre + interval_without_prior$size)
   select_combined <- function(fields) lapply(fields, `[`, is_combined)
@@ -220,8 +220,7 @@ average_intervals <- function(x, prior, interval_without_prior, ratings_weight, 
 }
 
 # Returns posterior means, standard errors and intervals of quantities, given gold cases and the
-# prior. The field `weight` of the result is the weight of gold cases in the estimate. This weight
-# is 1 for the flat part of the prior, and the relative precision of gold cases for the normal part.
+# prior. The field `weight` of the result is the weight of gold cases in the estimate.
 # * x: estimates from gold cases, a result of gold_accuracy()
 # * likelihood: likelihood of gold cases, as arguments of core_blend()
 # * prior: result of ratings_prior()
@@ -242,6 +241,8 @@ combine_with_prior <- function(x, likelihood, prior, size, variance, target, con
     estimate = estimate, std.error = sqrt(posterior$sd^2 + sampling_variance),
     conf.low = pmax(lower_bound, estimate - half_width(posterior$low)),
     conf.high = pmin(1, estimate + half_width(posterior$high)),
+    # Weight of gold cases: 1 for the flat part of the prior, their relative precision for the
+    # normal part.
     weight = posterior$flat + (1 - posterior$flat) * prior$sd^2 / (prior$sd^2 + variance / size)
   )
 }
@@ -328,18 +329,18 @@ log_likelihood_ratio <- function(theta, share, size) {
 }
 
 # Returns the likelihood averaged over a distribution of the accuracy, divided by the maximum
-# likelihood. The distribution is a mixture of two halves: Beta(1/2, 1/2), and the normal part of
-# the prior from ratings. The normal part is as wide as with infinitely many gold cases. Without an
-# estimate from ratings, the distribution is Beta(1/2, 1/2). The average is computed from `n_values`
-# accuracies that are equally probable under Beta(1/2, 1/2). `share`, `size`: see
-# log_likelihood_ratio(). `cases`: number of all cases.
+# likelihood. The distribution is a mixture with equal weights: Beta(1/2, 1/2), and the normal part
+# of the prior from ratings. Without an estimate from ratings, the distribution is Beta(1/2, 1/2).
+# `share`, `size`: see log_likelihood_ratio(). `cases`: number of all cases.
 average_likelihood_ratio <- function(share, size, ratings_estimates, cases) {
+  # The average is computed from accuracies that are equally probable under Beta(1/2, 1/2).
   n_values <- 2000L
   probabilities <- (seq_len(n_values) - 0.5) / n_values
   accuracy <- sin(pi * probabilities / 2)^2
   relative_density <- rep(1, n_values)
   if (!is.na(ratings_estimates$estimate) && !is.na(ratings_estimates$std.error)) {
     variance <- bernoulli_variance(ratings_estimates$estimate)
+    # The number of gold cases is set to Inf, because the distribution must not depend on it.
     prior <- ratings_prior(ratings_estimates, Inf, variance, cases, default_widen)
     normal_weight <- dnorm(accuracy, prior$centre, prior$sd) * sin(pi * probabilities)
     relative_density <- relative_density / 2 + n_values * normal_weight / sum(normal_weight) / 2
