@@ -33,9 +33,8 @@ bool core_identified(List patterns, NumericVector weight, int system, List model
 // Runs bootstrap tests of the K-properties. Each element of `tests` contains the models `null` and
 // `alternative` (or NULL), and the flags `pairs` and `residual` (KTest::uses_pairs and
 // KTest::uses_residual). `options`: see glue::bootstrap_options(); also `alpha`, the level of the
-// tests. Returns a list with one element per test. Each element contains the statistics of the data
-// and of the replicates. It also contains tables of disagreeing pairs of ratings (`cells`) and of
-// the agreement of each pair of judges.
+// tests. Returns a list with one element per test: statistics of the data and of the replicates,
+// disagreeing pairs of ratings (`cells`), and the agreement of each pair of judges.
 // [[Rcpp::export(rng = false)]]
 List core_check_k(List patterns, NumericVector weight, int system, List tests, List options,
                   Function tick) {

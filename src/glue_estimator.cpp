@@ -62,10 +62,10 @@ BootstrapOptions bootstrap_options(const List& options) {
   return bootstrap;
 }
 
-// Converts intervals to a list of columns with one entry per interval: std.error, low, high, lack,
-// same and value. `lack`: reason of a missing interval ("failed" or "constant"), or "" if there is
-// an interval. `value`: value of both limits if the reason is "constant". `same`: share of
-// replicates that are equal to this value.
+// Converts intervals to a list of columns with one entry per interval: std.error, low, high, and
+//   lack: "failed" or "constant" if there is no interval, otherwise "";
+//   value: for "constant", the value of both limits;
+//   same: for "constant", the share of replicates that are equal to `value`.
 List intervals(const std::vector<Interval>& x) {
   using Missing = Interval::Missing;
   std::vector<std::string> missing;
@@ -87,8 +87,8 @@ namespace {
 Ratings ratings_of(const List& patterns, const NumericVector& weight, const List& setup) {
   const bool has_model = setup.containsElementNamed("model") && !Rf_isNull(setup["model"]);
   auto view = has_model ? glue::view(patterns, setup["model"]) : glue::view(patterns);
-  // Two patterns may differ only in confidence levels that the model does not use.
-  // canonical_order() stops with an error if patterns are equal, so the view needs these levels.
+  // Adds confidence levels that the model does not use. Some patterns differ only in these levels,
+  // and canonical_order() stops with an error if patterns are equal.
   if (setup.containsElementNamed("level")) view.level = glue::integers(setup["level"]);
   return {view, glue::doubles(weight), glue::known(setup["known"]), nullptr};
 }
@@ -142,8 +142,7 @@ List member_table(const std::vector<MemberResult>& members) {
 //     of them);
 //   for "binned" and "unbinned": clip ("bin", "overall" or "none") and bin_width;
 //   for "joint" and "shared": model, and fitting ("likelihood" or "pairs");
-//   for "joint": deviance. If it is positive, a higher maximum is searched along the profile of the
-//     accuracy, until twice the log posterior is this number below the maximum.
+//   for "joint": deviance, see EstimatorOptions.
 // `tick` receives the progress of a long fit in percent.
 // [[Rcpp::export(rng = false)]]
 SEXP core_estimator(List patterns, NumericVector weight, List setup, Function tick) {
@@ -294,9 +293,9 @@ List core_leading_categories(List patterns, NumericVector weight) {
                    _["chance"] = LogicalVector(leaders.size(), may_agree_by_chance(leaders))));
 }
 
-// Returns the range of the accuracy of each system over all base rates that are compatible with the
-// ratings. `leaders`: result of core_leading_categories(). To compute the range for a group of
-// cases, use the `leaders` of all cases.
+// Returns one number per system: its highest minus its lowest accuracy over all base rates that are
+// compatible with the ratings. `leaders`: result of core_leading_categories() for all cases, also
+// if `weight` selects a group of cases.
 // [[Rcpp::export(rng = false)]]
 NumericVector core_base_rate_ranges(List patterns, NumericVector weight, List leaders) {
   const IntegerVector category = leaders["category"];
@@ -314,10 +313,11 @@ NumericVector core_base_rate_ranges(List patterns, NumericVector weight, List le
 }
 
 // Combines estimates from gold cases (`stated`) with estimates from ratings only (`prior`), see
-// blend.hpp. Both arguments are lists of columns with one row per estimate. Columns of `prior`:
-// centre, sd, and vague (BlendPrior::flat_weight). Columns of `stated` for shares: value, and size
-// (number of gold cases). Columns of `stated` for differences: value, error (standard error),
-// freedom (degrees of freedom), and end (differences are between -end and end).
+// blend.hpp. The arguments are lists of columns with one row per estimate:
+//   `prior`: centre, sd, and vague (BlendPrior::flat_weight).
+//   `stated`, for shares: value, and size (number of gold cases).
+//   `stated`, for differences: value, error (standard error), freedom (degrees of freedom), and end
+//     (differences are between -end and end).
 // [[Rcpp::export(rng = false)]]
 List core_blend(List stated, List prior, double conf_level) {
   const NumericVector value = stated["value"], centre = prior["centre"], sd = prior["sd"],

@@ -134,9 +134,8 @@ List fit_list(const LatentClass& latent, const LatentFit& top, const IdentifiedJ
       _["posterior"] = posterior);
 }
 
-// A pooled fit, and a latent class model with the same probabilities, whose prior is computed from
-// the centre of the pooled fit. `identified` and `top` describe this latent class model. `top`
-// contains its parameters and log likelihood.
+// A pooled fit, and a latent class model (`latent`) with the same probabilities. The prior of
+// `latent` is computed from the centre of the pooled fit.
 struct PooledClass {
   PooledClass(const LatentRows& rows, const LatentModel& settings, const LatentPrior& prior,
               PooledFit fitted)
@@ -182,11 +181,11 @@ List pooled_list(const PooledClass& pooled, const PooledOptions& options) {
 
 }  // namespace
 
-// Fits a latent class model. `method`: "likelihood" or "pairs". `start`: NULL, or a list from an
-// identified fit to the same data with fewer raters, which contains its parameters `theta` and its
-// number of raters `raters`. `known`: see glue::known(). The result contains confusion matrices
-// (judges x truths x ratings), posteriors (patterns x categories), natural parameters (`naturals`,
-// see NaturalParameters), and `informed` (IdentifiedJudges::judge).
+// Fits a latent class model. `method`: "likelihood" or "pairs". `known`: see glue::known().
+// `start`: NULL, or the parameters `theta` and the number of raters `raters` of an identified fit
+// to the same data with fewer raters. The result contains confusion matrices (judges x truths x
+// ratings), posteriors (patterns x categories), natural parameters (`naturals`, see
+// NaturalParameters), and `informed` (IdentifiedJudges::judge).
 // [[Rcpp::export(rng = false)]]
 List core_fit_latent(List patterns, NumericVector weight, List known, List model,
                      std::string method, int iterations, Nullable<List> start, Function tick) {
@@ -207,11 +206,9 @@ List core_fit_latent(List patterns, NumericVector weight, List known, List model
   return fit_list(latent, top, identified, posterior_of_patterns(latent, top.x));
 }
 
-// Fits the hierarchical model, once for each element of `one_coin` (true if the centre is a
-// one-coin model). Each result has the elements of core_fit_latent() and `centre`. The field `rows`
-// of `centre` contains the Dirichlet parameters of the confusion matrices given the centre: judges
-// x truths x ratings, row by row. `theta` contains parameters of the latent class model with this
-// Dirichlet prior.
+// Fits the hierarchical model once for each element of `one_coin` (see Centre). Each result has the
+// elements of core_fit_latent() and `centre`. The field `rows` of `centre` contains the Dirichlet
+// parameters of the confusion matrices: judges x truths x ratings, row by row.
 // [[Rcpp::export(rng = false)]]
 List core_fit_pooled(List patterns, NumericVector weight, List known, List model,
                      std::vector<bool> one_coin, double tolerance, int rounds, int threads,
@@ -243,9 +240,9 @@ List core_fit_pooled(List patterns, NumericVector weight, List known, List model
   return results;
 }
 
-// Returns the category, from 1, that is the name of each class. `gain`: gain if a category is the
-// name of a class, classes x categories, row by row. Each class gets a different category, so that
-// the sum of the gains of the chosen pairs of class and category is highest.
+// Returns the category, from 1, that is the name of each class. Chooses different categories for
+// all classes, so that the sum of the gains is highest. `gain`: gain if a class is named by a
+// category, classes x categories, row by row.
 // [[Rcpp::export(rng = false)]]
 IntegerVector core_best_names(NumericVector gain, int categories) {
   return glue::from_one(names_by_majority(glue::doubles(gain), std::vector<double>{1}, categories));

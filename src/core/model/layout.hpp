@@ -1,7 +1,6 @@
 // Assumptions and priors of a latent class model of raters, and the positions of its parameters in
-// one vector. A class is a true category. In models with strata of difficulty, a class is a true
-// category within a stratum. The K-properties are the assumptions of the K-model (Lehner, 2015).
-// The members `separate_raters`, `errors` and `strata` of LatentModel each relax one K-property.
+// one vector. A class is a true category or, in models with strata of difficulty, a true category
+// within a stratum.
 #pragma once
 
 #include <Eigen/Core>
@@ -21,13 +20,14 @@ namespace fallible {
 //   ordinal: wrong and right answers follow a cumulative probit model (ordinal.hpp).
 enum class Errors { uniform, distance, free, ordinal };
 
-// Assumptions of a latent class model.
+// Assumptions of a latent class model. The defaults are the assumptions of the K-model (Lehner,
+// 2015), which are called K-properties.
 struct LatentModel {
   bool separate_raters = false;  // true: one accuracy per rater; false: one accuracy for all
   Errors errors = Errors::uniform;
   bool strata = false;  // true: accuracies differ between easy and difficult cases (three strata)
-  // True: the joined system has a separate dispersion (effect of the distance from the truth on
-  // errors) and a separate shift (difference in accuracy between neighbouring strata).
+  // True: the system has a separate dispersion (effect of the distance from the truth on errors)
+  // and a separate shift (difference in accuracy between neighbouring strata).
   bool separate_system = false;
 };
 
@@ -44,10 +44,10 @@ struct LatentPrior {
   double difficulty = 0.2;  // standard deviation of the half-normal distribution of the shift.
   double errors = 0.5;      // standard deviation of free error rates (logarithms)
   // True for a hierarchical prior: the rows of confusion matrices have a Dirichlet distribution
-  // around a centre, which is estimated from all raters (pooled.hpp). `rows` contains the Dirichlet
-  // parameters given the centre: judges x truths x ratings. It is null before the centre is
-  // estimated.
+  // around a centre, which is estimated from all raters (pooled.hpp).
   bool pooled = false;
+  // Dirichlet parameters given the centre: judges x truths x ratings. Null before the centre is
+  // estimated.
   std::shared_ptr<const std::vector<double>> rows;
 };
 
@@ -85,7 +85,7 @@ struct Layout {
   // Number of accuracy parameters of each group of judges: the number of categories if errors are
   // free, 0 if errors are ordinal, otherwise 1.
   int accuracies_per_group;
-  // Number of dispersions, and of shifts: 2 if the system has separate values, otherwise 1.
+  // Number of dispersions, and also of shifts: 1, or 2 if the system has separate values.
   int judge_types;
   // Position of the first parameter of each type, or -1 if the model has no such parameter.
   int mean_at, accuracies_at, errors_at, ordinal_at, dispersions_at, shifts_at, levels_at;
@@ -95,8 +95,8 @@ struct Layout {
   int classes() const { return strata * categories; }
   int populations() const { return rows.populations.size(); }
   int coefficients() const { return rows.populations.coefficients(); }
-  // Position of a coefficient of the base rates. The logit of `category` relative to the last
-  // category is the sum of all coefficients, each multiplied by Populations::value().
+  // Position of a coefficient of the base rates. The logit of a category (relative to the last
+  // category) is the sum of the category's coefficients, each multiplied by Populations::value().
   int rate_at(int coefficient, int category) const {
     return coefficient * (categories - 1) + category;
   }
@@ -127,8 +127,8 @@ struct Layout {
   // redundant parameters, and because the raters' mean accuracy has no effect on the likelihood.
   int free_parameters() const;
   // Computes starting values from the parameters `x` of a simpler model with the same judges. Both
-  // models then have the same probabilities, except that new shifts start above zero, because their
-  // derivative at zero is zero.
+  // models then have the same probabilities, except that new shifts start above zero, because the
+  // likelihood is flat at a shift of zero.
   Eigen::VectorXd start_from(const Layout& simpler, const Eigen::VectorXd& x) const;
 
  private:

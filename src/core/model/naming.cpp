@@ -15,8 +15,8 @@ namespace {
 // Highest number of replies that are used of a case. It is limited because the time grows with the
 // square of this number.
 constexpr int max_replies = 100;
-// New names of classes must increase the sum that names_by_majority() maximises by more than this
-// share of the total weight. A smaller increase counts as rounding error.
+// New names must increase the sum in names_by_majority() by more than this share of the total
+// weight. A smaller gain counts as rounding error.
 constexpr double least_gain = 1e-9;
 
 // Assigns each row of the square matrix `gain` to a different column, so that the sum of the chosen
@@ -105,13 +105,13 @@ struct Reply {
   int row, judge, answer;
 };
 
-// Counts the replies of two judges to the same cases in tables: replies of the first judge x
-// replies of the second judge. A reply is an answer or, if `abstaining` is true, an abstention with
-// the code `categories`. Computes the tables of one first judge at a time, because in a crowd there
-// are more pairs of judges than ratings. In rows with more than 100 replies, only replies of the
-// judges with most ratings are used.
+// Tables that count the replies of two judges to the same cases: replies of the first judge x
+// replies of the second judge. Contains the tables of one first judge at a time, because in a crowd
+// there are more pairs of judges than ratings.
 class PairTables {
  public:
+  // `abstaining`: true to also count abstentions, with the code `categories`. In rows with more
+  // than 100 replies, only replies of the judges with most ratings are used.
   PairTables(const LatentRows& rows, bool abstaining)
       : rows_(rows), size_(rows.categories + abstaining), table_index_(rows.judges, -1) {
     const std::vector<double> ratings_of_judge = ratings_by_judge(rows);
@@ -200,10 +200,10 @@ class PairTables {
   // Indices of replies, judge by judge. The indices of judge j begin at `judge_begin_[j]`.
   std::vector<std::size_t> replies_by_judge_, judge_begin_;
 
-  // compute() counts the replies of one judge and each other judge in a table. `table_index_`: for
-  // each other judge, the index of the table, or -1 if there is none. `other_judges_`: for each
-  // table, the other judge. `tables_`: entries of all tables, one table after the other.
+  // `table_index_`: table of each judge in the last call of compute(), or -1 if there is none.
+  // `other_judges_`: judge of each table.
   std::vector<int> table_index_, other_judges_;
+  // Entries of all tables, one table after the other.
   std::vector<double> tables_;
 };
 
@@ -260,9 +260,8 @@ ReplyAssociation reply_association(const LatentRows& rows) {
       const double n = table.sum();
       const Eigen::VectorXd p = table.rowwise().sum() / n, q = table.colwise().sum() / n;
       association_sum.excess += agreement_weight.cwiseProduct(table - n * p * q.transpose()).sum();
-      // The counts in the table are no longer needed. Replaces them by the number that each pair of
-      // replies adds to the score of its row. It is the agreement weight of the two replies,
-      // centred so that its mean over independent replies of the two judges is 0.
+      // From here on, an entry of the table is not a count but a score: the agreement weight of the
+      // two replies, centred so that its mean is 0 if the two judges are independent.
       table = agreement_weight;
       table.colwise() -= agreement_weight * q;
       table.rowwise() -= p.transpose() * agreement_weight;

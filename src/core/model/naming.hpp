@@ -12,11 +12,10 @@ namespace fallible {
 // Total weight of the ratings of each judge. In data without weights it is the number of ratings.
 std::vector<double> ratings_by_judge(const LatentRows& rows);
 
-// Returns the category that is the name of each class. Chooses the permutation of names with the
-// highest sum of the diagonals of `matrices` (judges x truths x ratings), weighted by `weight` (one
-// per judge). If `weight` contains numbers of ratings, this is the permutation for which most
-// ratings agree with the name of the true class. Keeps the old names unless another permutation is
-// better by more than rounding error.
+// Returns the category that is the name of each class. `matrices`: judges x truths x ratings.
+// `weight`: one weight per judge. Chooses the names with the highest weighted sum of diagonal
+// entries. If weights are numbers of ratings, most ratings then agree with the name of the true
+// class. Names change only if the sum increases by more than rounding error.
 std::vector<int> names_by_majority(const std::vector<double>& matrices,
                                    const std::vector<double>& weight, int categories);
 
@@ -37,11 +36,11 @@ struct Association {
 // the most ratings are used.
 Association association(const LatentRows& rows);
 
-// Score test of the null hypothesis that the replies of different judges are independent, against
-// the alternative that replies depend on a common truth. Replies are answers and abstentions. The
-// test uses the sum of agreement weights over all pairs of replies to the same case. The agreement
-// weight of two equal answers is 1 - `chance_agreement`, and of two different answers
-// -`chance_agreement`. It is 0 if a reply is an abstention.
+// Score test of the null hypothesis that the replies (answers and abstentions) of different judges
+// are independent. Under the alternative, replies depend on a common truth. The statistic is the
+// sum of the agreement weights of all pairs of replies to the same case. The weight is
+// 1 - `chance_agreement` for equal answers, -`chance_agreement` for different answers, and 0 for a
+// pair with an abstention.
 struct ReplyAssociation {
   // Probability that two random answers are equal. It is set to 0 if all answers are in one
   // category, because otherwise all agreement weights would be 0.

@@ -50,8 +50,7 @@ LevelLaw::LevelLaw(const double* parameters, int levels) {
 
 void LevelLaw::start(const std::vector<double>& level_counts, double* parameters) {
   // `pseudo_count`: number added to each of `level_counts`, so that logarithms are finite.
-  // `least_step`: lower limit of the starting value of a step between logits, which must be
-  // positive.
+  // `least_step`: lower limit of a starting step, because steps must be positive.
   constexpr double pseudo_count = 0.5, least_step = 0.05;
   const std::size_t steps = level_counts.size() / 2 - 1;
   const auto log_of = [&](std::size_t i) { return std::log(level_counts[i] + pseudo_count); };

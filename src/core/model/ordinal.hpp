@@ -11,11 +11,9 @@ namespace fallible {
 
 // Errors of ordered categories, as a cumulative probit model. For a case of category k of K, the
 // judge perceives a normal signal with mean slope * (k - (K - 1) / 2) and variance 1. The answer is
-// the category whose two thresholds enclose the signal. The model has K parameters, which several
-// judges may share: the slope, the middle threshold, and the logarithms of the distances between
-// neighbouring thresholds. The other thresholds are computed from the middle threshold and the
-// distances. With at least four categories, the middle threshold has a finite estimate even if the
-// first category is never an answer.
+// the category whose two thresholds enclose the signal. The K parameters are the slope, the middle
+// threshold, and the logarithms of the distances between neighbouring thresholds. Several judges
+// may share them.
 class OrdinalLaw {
  public:
   OrdinalLaw(const double* parameters, int categories);
@@ -50,11 +48,12 @@ class OrdinalLaw {
   static constexpr double least = 1e-305;
   static double density(double x);
 
-  // Mean of the signal in units of the slope; the middle of the scale is 0.
+  // Mean of the signal, divided by the slope.
   double position(int truth) const { return truth - 0.5 * (categories_ - 1); }
   // Threshold t minus the mean of the signal for this truth, in standard deviations of the signal.
   double limit(int truth, int t) const { return threshold_[t] - slope_ * position(truth); }
-  // Index of the middle threshold.
+  // Index of the threshold that is a parameter. It is in the middle, because the estimate of the
+  // first threshold is infinite if no answer is in the first category.
   int middle() const { return categories_ / 2 - 1; }
 
   int categories_;

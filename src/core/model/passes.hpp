@@ -2,13 +2,10 @@
 // The sums of these probabilities over rows are the expected numbers of cases and ratings in each
 // class.
 //
-// Rows are sorted, so a row often begins with the same ratings as the row before it
-// (LatentRows::prefix). The probability of these ratings is computed once, and the sums for these
-// ratings are added once. The common prefixes form a tree: products of probabilities are passed
-// down from a prefix to longer ones, and sums are passed up. A prefix is open from the first to the
-// last of the consecutive rows that begin with it. If all judges rated all cases, the tree has few
-// more nodes than rows. In a crowd, where most raters rate few cases, most rows have no prefix in
-// common.
+// Rows are sorted, so a row often begins with the same ratings as the row before it. Probabilities
+// and sums for such a prefix are computed only once. A prefix is called open while the pass is in
+// the consecutive rows that begin with it. In a crowd, where most raters rate few cases, most rows
+// have no prefix in common.
 #pragma once
 
 #include <Eigen/Core>
@@ -23,13 +20,14 @@
 
 namespace fallible {
 
-// Probabilities of classes and answers, in the order of AnswerLaw, and their logarithms. Logarithms
-// are used for rows with many or improbable ratings, whose product would underflow.
+// Probabilities of classes and answers. Their logarithms are used for rows with many or improbable
+// ratings, whose product of probabilities would underflow.
 struct AnswerTables {
   int classes;
   const double* class_probability;  // populations x classes
   const double* probability;        // probabilities of the answers: judges x answer codes x classes
-  // Logarithms of both arrays. If a pointer is null, logarithms are computed when they are needed.
+  // Logarithms of `class_probability` and `probability`. If a pointer is null, logarithms are
+  // computed when they are needed.
   const double *log_class_probability = nullptr, *log_probability = nullptr;
   const double* abstaining = nullptr;  // probabilities of abstaining: judges x classes, or null
 };
@@ -84,8 +82,8 @@ class Pass {
     if (sums) sum_.assign(lengths, Array::Zero(tables.classes));
   }
 
-  // Calls visit(row, posterior) for each row with weight, or for all rows if `all_rows` is true.
-  // Returns the log likelihood, the weighted sum of the rows' log probabilities.
+  // Calls visit(row, posterior) for each row whose weight is not 0, or for all rows if `all_rows`
+  // is true. Returns the log likelihood: the weighted sum of the log probabilities of the rows.
   template <class Visit>
   double run(bool all_rows, const Visit& visit) {
     LogSum log_likelihood;
@@ -131,8 +129,8 @@ class Pass {
     return tables_.class_probability + population_ * classes();
   }
 
-  // Adds the sums of the current population to the expected numbers, and changes to another
-  // population. No prefix may be open, because prefixes do not extend over populations.
+  // Adds the numbers of cases of the current population to the expected numbers, and changes to
+  // another population. No prefix may be open, because a prefix is within one population.
   void change_population(int population) {
     if (sums_) {
       Map(sums_->classes + population_ * classes(), classes()) += sum_[0];

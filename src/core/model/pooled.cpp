@@ -101,10 +101,8 @@ bool any_matrix(const std::vector<std::vector<double>>& x) {
   return std::any_of(x.begin(), x.end(), [](const std::vector<double>& m) { return !m.empty(); });
 }
 
-// Renames the classes if more ratings then agree with the names, restarts the panel with the
-// renamed posterior, and returns true. Returns false if the names stay the same. Names never change
-// if known cases, known matrices or calibration samples determine them, or if the centre is a
-// one-coin model of more than two categories.
+// Renames the classes if more ratings then agree with the names. In this case, restarts the panel
+// with the renamed posterior and returns true. Returns false if the names stay the same.
 bool rename_classes(const LatentRows& rows, PooledPanel& panel) {
   const bool has_names = std::any_of(rows.known_truth.begin(), rows.known_truth.end(),
                                      [](int known) { return known >= 0; }) ||
@@ -178,9 +176,9 @@ void replace_zeros(std::vector<double>& prior, int N, double c) {
   }
 }
 
-// Dirichlet parameters c * m of the system's confusion matrix: truths x ratings. c is the
-// concentration and m the mean, see Centre. The system's skill s, on which m depends, is estimated
-// from its answers, given the posterior of the truth from the raters only.
+// Dirichlet parameters of the system's confusion matrix: truths x ratings. They depend on the
+// system's skill, which is estimated from its answers and from the raters' posterior probabilities
+// of the truth.
 Table<double> prior_rows_of_system(const PooledFit& fit, const LatentRows& joined) {
   const int N = joined.categories, system = joined.raters;
   Squares probability(joined.judges, N, 1), sums(joined.judges, N);

@@ -91,11 +91,10 @@ class PooledPanel {
   double log_density() const;
   // Probability of a rating given the truth: the known matrix, or else the posterior mean.
   double theta(int judge, int truth, int rating) const;
-  // log_likelihood() returns the log probability of all replies, which are answers and abstentions.
-  // log_answers() returns the log probability of the answers of the judges who are not constant,
-  // given the answers of constant judges and given which judges answered. `constant`: true for each
-  // constant judge.
+  // Log probability of all replies, which are answers and abstentions.
   double log_likelihood() const;
+  // Log probability of the answers of non-constant judges, given the answers of constant judges and
+  // given which judges answered. `constant`: true for each judge who always gives the same answer.
   double log_answers(const std::vector<bool>& constant) const;
   double base_rate(int k) const { return (classes_[k] + 1) / (cases_ + K_); }
   const CentreCounts& counts() const { return counts_; }
@@ -127,10 +126,10 @@ class PooledPanel {
   // Entries of `table` (judges x ratings x truths) for ratings that the judge used at least once.
   std::vector<double> used_entries(const Squares& table) const;
   Eigen::VectorXd parameters() const;
-  // Weights of the components of parameters() in the extrapolation. A component that is the
-  // logarithm of a probability has as weight the number of cases or ratings from which it is
-  // computed. The curvature of the log likelihood is about proportional to this number. A parameter
-  // of the centre has weight 1.
+  // Weights of the components of parameters() in the extrapolation. For the logarithm of a
+  // probability, the weight is the number of cases or ratings from which it is computed. The
+  // curvature of the log likelihood is about proportional to this number. For a parameter of the
+  // centre, the weight is 1.
   Eigen::VectorXd component_weights(Eigen::Index size) const;
   void set_parameters(const Eigen::VectorXd& x);
 
@@ -157,17 +156,18 @@ struct PooledOptions {
   // The iteration ends if the estimated remaining change of all probabilities is below this.
   double tolerance = 1e-8;
   int rounds = 20000;
-  // Panels with at most this number of judges also start from each single judge.
+  // If a panel has at most this number of judges, further fits start from the ratings of each
+  // single judge.
   int few_judges = 10;
   std::vector<bool> constant = {};  // true for judges who always give the same answer; or empty
 };
 
 // Result of a pooled fit, at the posterior mode of the centre's parameters. Confusion matrices are
-// posterior means, given the centre and the expected numbers of ratings. These means are also the
-// mode if each row is expressed in logits.
+// posterior means, given the centre and the expected numbers of ratings.
 struct PooledFit {
   Centre centre;  // contains only categories in use
-  // Model of abstentions for the categories in use. Without judges if abstentions are not modelled.
+  // Model of abstentions for the categories in use. Contains no judges if abstentions are not
+  // modelled.
   Answering answering;
   std::vector<int> category;      // original index of each category in use, from 0
   std::vector<double> posterior;  // rows x all categories
@@ -194,9 +194,9 @@ PooledFit fit_pooled(const LatentRows& rows, const PooledOptions& options);
 // where a latent class model is needed.
 Eigen::VectorXd parameters_of(const PooledFit& fit, const Layout& layout);
 
-// Returns the prior of a latent class model, given the centre of a fit to the raters only.
-// `joined`: rows of the same raters, possibly with a system. The system has a separate skill and
-// does not change the centre.
+// Returns a copy of `prior` with Dirichlet parameters of confusion matrices, which are computed
+// from the centre of `fit`, a fit to the raters only. `joined`: rows of the same raters, possibly
+// with a system. The system does not change the centre.
 LatentPrior given_centre(const LatentPrior& prior, const PooledFit& fit, const LatentRows& joined);
 
 }  // namespace fallible

@@ -172,9 +172,8 @@ void PooledPanel::iterate(double tolerance, int max_rounds) {
     set_parameters(extrapolated);
     round();
     x = parameters();
-    // The round after the extrapolation has changed the parameters too much, because the
-    // extrapolation was too long. Continues from the result of the last round before it. The next
-    // extrapolations are shorter.
+    // If the parameters have changed too much, the extrapolation was too long. Continues from the
+    // parameters before the extrapolation, and makes the next extrapolations shorter.
     if (!((x - extrapolated).squaredNorm() <= 4 * r2)) {
       max_steps = std::max(max_steps / 4, 1.5);
       set_parameters(last_result);

@@ -87,9 +87,9 @@ void add_gradient(const Layout& layout, const Eigen::VectorXd& x, const Law& law
 
 namespace {
 
-// Writes the parameters of the error rates to `x`. `errors` contains, at the position of each
-// parameter, the number of ratings with this error. The parameter is the logarithm of this number,
-// minus the mean logarithm in its row. Diagonal entries stay 0.
+// Writes the parameters of the error rates to `x`. The parameter of an error (truth and rating) is
+// the logarithm of its number of ratings, minus the mean logarithm of its row. `errors`: numbers of
+// ratings at the positions of the parameters.
 void set_free_errors(const Layout& layout, const Eigen::VectorXd& errors, Eigen::VectorXd& x) {
   const int N = layout.categories;
   for (int g = 0; g < layout.groups; ++g) {

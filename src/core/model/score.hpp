@@ -11,11 +11,10 @@
 
 namespace fallible {
 
-// Computes the derivatives. The derivative with respect to a parameter is a sum of terms. Some
-// terms are equal for all right answers, or for all wrong answers, and other terms depend on the
-// answer. Each type of term has a separate function, so that terms that are equal for many answers
-// are computed only once. Each function calls put(position of a parameter, term) for the parameters
-// on which its terms depend. Keeps references to all arguments of the constructor.
+// Computes the derivatives of the log probability of a rating. Each derivative is a sum of terms.
+// Each type of term has a separate function, because some terms are equal for many answers and are
+// then computed only once. The functions call put(position of a parameter, term). Keeps references
+// to all arguments of the constructor.
 class Score {
  public:
   Score(const Layout& layout, const Eigen::VectorXd& x, const Law& law)
@@ -107,9 +106,8 @@ struct ExpectedCounts {
   Squares ratings_by_truth(const Layout& layout) const;
 };
 
-// Adds the gradient of the log likelihood for observed classes to `gradient`. If `counts` contains
-// expected numbers, this gradient is equal to the gradient of the log likelihood of the ratings
-// (Fisher's identity).
+// Adds the gradient of the log likelihood to `gradient`. `counts`: numbers of cases and ratings in
+// each class or, if classes are not observed, their expected numbers (Fisher's identity).
 void add_gradient(const Layout& layout, const Eigen::VectorXd& x, const Law& law,
                   const ExpectedCounts& counts, Eigen::VectorXd& gradient);
 

@@ -9,14 +9,14 @@ namespace fallible {
 
 namespace {
 
-// The method is not used for models with more parameters than this. It computes the Hessian once,
-// with one evaluation of the density per parameter, and then saves about five evaluations in each
-// fit. A bootstrap test (KTester) normally fits each model to at least ten replicates.
+// The method is not used for models with more parameters than this. The Hessian costs one
+// evaluation of the density per parameter, and saves about five evaluations in each later fit. A
+// bootstrap test normally has at least ten fits per model, so the Hessian saves at least 50
+// evaluations.
 constexpr int max_parameters = 50;
-// Step lengths for finite differences of the gradient. `step_of_square` is for the squared shift,
-// which replaces the shift (difference in accuracy between neighbouring strata).
-// `step_of_parameter` is for all other parameters. Errors of the differences do not change the
-// result of a fit, only its number of iterations.
+// Step lengths for finite differences of the gradient. `step_of_square` is for the squared shift
+// (difference in accuracy between neighbouring strata), and `step_of_parameter` for all other
+// parameters. Inexact differences change only the number of iterations of a fit, not its result.
 constexpr double step_of_parameter = 1e-3, step_of_square = 1e-4;
 // Lower limit of the squared shift, because the gradient is divided by the shift.
 constexpr double least_square = 1e-12;

@@ -11,8 +11,8 @@ class SimplifiedNewton {
  public:
   SimplifiedNewton() = default;
   // Computes the Hessian of the log posterior density at `x`, with one evaluation per parameter.
-  // Computes no Hessian for models without priors, with too many parameters, or with separate
-  // dispersions or shifts of the system, or if the density is not smooth and concave at `x`.
+  // Computes no Hessian in four cases: the model has no priors; it has too many parameters; the
+  // system has a separate dispersion or shift; the density is not smooth and concave at `x`.
   SimplifiedNewton(const LatentClass& model, const Eigen::VectorXd& x);
 
   // Maximises the log posterior density of `model`, which may have other data. The search begins at
@@ -23,9 +23,9 @@ class SimplifiedNewton {
 
  private:
   // Inverse of the negative Hessian; empty if it was not computed. The Hessian is with respect to
-  // the square of the shift. The derivative with respect to the shift itself is 0 at 0, because
-  // shifts of either sign are equal. `shift_`: position of the shift, -1 without a shift.
+  // the squared shift, because the derivative with respect to the shift itself is always 0 at 0.
   Eigen::MatrixXd inverse_;
+  // Position of the shift; -1 for a model without shift.
   int shift_ = -1;
 };
 

@@ -24,9 +24,9 @@ constexpr int separate_error_steps = 8;
 // Rounds end if the bound increases by less than this.
 constexpr double separate_error_gain = 1e-3;
 
-// State of the iterations. `accuracy`, `mean` and `dispersion` are the parameters of the prior mean
-// of each judge's confusion matrix. They are computed from expected numbers: `counts` of ratings
-// (judges x ratings x truths) and `classes` of cases.
+// State of the iterations. `accuracy`, `mean` and `dispersion` determine the prior means of the
+// confusion matrices. `counts`: expected numbers of ratings, judges x ratings x truths. `classes`:
+// expected numbers of cases.
 struct State {
   std::vector<double> accuracy;
   double mean = accuracy_guess, dispersion = 0;
@@ -232,13 +232,12 @@ SeparateErrors fit_separate_errors(const LatentRows& rows, const LatentModel& mo
                                    const LatentPrior& prior, double shift, const Eigen::VectorXd& x,
                                    double concentration, Squares counts, double useful_value) {
   const int N = rows.categories;
-  // `x` does not contain the shift, which is the argument `shift`. If errors depend on distance,
-  // the last entry of `x` is the dispersion, from which the prior means `share` of the error shares
-  // are computed. The fitted model has no dispersion but `log_error`, so this entry is removed
-  // below.
+  // If errors depend on distance, the last entry of `x` is the dispersion. The prior means `share`
+  // of the error shares are computed from the dispersion.
   const double dispersion = model.errors == Errors::distance ? x[x.size() - 1] : 0;
   const Table<double> share = shares_by_distance(N, dispersion);
   SeparateErrors result;
+  // The fitted model has no dispersion, because its errors are `log_error`.
   result.x = model.errors == Errors::distance ? x.head(x.size() - 1).eval() : x;
   result.log_error = Squares(rows.judges, N);
   if (counts.values().empty()) {
@@ -273,9 +272,9 @@ SeparateErrors fit_separate_errors(const LatentRows& rows, const LatentModel& mo
     result.x = fit.x;
     result.bound = bound;
     ++result.rounds;
-    // In each round, the optimiser makes a few steps. It may stop early because these steps cannot
-    // reach `useful_value`. The rounds continue nevertheless, because each round also updates the
-    // errors. They end early only if the gain of a whole round is too small to reach it.
+    // Ends the rounds early if the bound is not expected to reach `useful_value`, given the gain of
+    // this round. An early end of fit_latent() does not end the rounds, because each round also
+    // updates the errors.
     result.hopeless = is_hopeless(result.bound, gain, useful_value);
     if (result.hopeless) break;
     counts = latent.expected_ratings(result.x);

@@ -12,12 +12,11 @@
 
 namespace fallible {
 
-// Fit of the hierarchical Dawid-Skene model. In this model, row k of the confusion matrix of judge
-// j is Dirichlet(c * m_jk), with concentration c and mean m_jk. In the mean, the probability of the
+// Fit of the hierarchical Dawid-Skene model. Row k of the confusion matrix of judge j is
+// Dirichlet(c * m_jk), with concentration c and mean m_jk. In the mean, the probability of the
 // right answer is the judge's accuracy. Wrong answers l are equally probable or, if categories are
-// ordered, have probabilities proportional to exp(-dispersion |k - l|). Accuracies are computed
-// from expected numbers of ratings, and those of raters are shrunk to the raters' mean. Dispersion
-// and base rates have the priors of LatentPrior.
+// ordered, have probabilities proportional to exp(-dispersion |k - l|). The accuracies of raters
+// are shrunk to their mean. Dispersion and base rates have the priors of LatentPrior.
 struct DawidSkene {
   std::vector<double> posterior;  // probabilities of the true categories: rows x categories
   std::vector<double> accuracy;   // accuracy of each judge in the mean m_jk

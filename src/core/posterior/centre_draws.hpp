@@ -16,10 +16,10 @@ class CentreDraws {
  public:
   explicit CentreDraws(int categories);
 
-  // Draws nu and mu given the classes of all cases. `counts`: number of ratings for each confusion
-  // matrix, truths x answers. The matrices themselves are integrated out. Slice sampling draws one
-  // number at a time. If `in_order` is true, draws only centres in which each answer is most
-  // probable under its truth (dominates()), so that classes keep their names.
+  // Draws nu and mu given the classes of all cases, by slice sampling of one number at a time.
+  // `counts`: numbers of ratings, one matrix (truths x answers) for each confusion matrix.
+  // Confusion matrices are integrated out. `in_order`: true to draw only centres in which each
+  // answer is most probable when it is right, so that classes keep their names.
   void update(const std::vector<ConstSquare>& counts, bool in_order, Stream& stream);
 
   // Dirichlet parameter nu_k * mu_kl of answer l in row k.

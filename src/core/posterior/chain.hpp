@@ -106,7 +106,8 @@ class Chain {
   Stream stream_;
   int K_;
   std::vector<double> base_rates_;  // populations x classes
-  // Confusion matrices of judges, and of systems that are not judges.
+  // Confusion matrices of judges (raters and systems that affect the posterior), and of the other
+  // systems.
   Squares judge_matrices_, system_matrices_;
   // Number of times that a matrix kept its old value in a sweep, because no draw satisfied the
   // condition `prior_.order`.

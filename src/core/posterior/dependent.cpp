@@ -47,7 +47,7 @@ class DependentChain : public Chain {
     if (kept) store(*kept);
   }
 
-  // Fills the lists of answers and rows below from the data.
+  // Sets `answers_`, `unanimous_answer_` and the lists of rows.
   void list_answers() {
     std::vector<int> pair_of(rows_.judges, -1);
     for (std::size_t i = 0; i < prior_.pairs.size(); ++i) {
@@ -104,11 +104,9 @@ class DependentChain : public Chain {
     return lowest_accuracy;
   }
 
-  // The joint prior density of the matrices and e_k is 0 if e_k is above easy_bound(k). Otherwise
-  // it is the prior density of the matrices. The chain draws e_k / easy_bound(k) instead of e_k.
-  // This change of variables multiplies the density by easy_bound(k), so its logarithm is added to
-  // the log density of the matrices. High accuracies are therefore more probable than in the prior
-  // of the matrices.
+  // Term of the log density of the matrices. The chain draws e_k / easy_bound(k), which is uniform
+  // on [0, 1], instead of e_k. The change of variables multiplies the density by easy_bound(k).
+  // High accuracies are therefore more probable than in the prior of the matrices.
   double log_easy_bound(int k) const { return has_easy_cases_ ? std::log(easy_bound(k)) : 0; }
 
   // Draws a probability by slice sampling, given its current value. log_density(p) first sets the
@@ -210,8 +208,7 @@ class DependentChain : public Chain {
   }
 
   // Returns the log likelihood of `rows`, or minus infinity if the matrices violate the condition
-  // `prior_.order`. `m`: index of the matrix that has changed; only this matrix or the mean matrix
-  // is checked.
+  // `prior_.order`. `m`: index of the matrix that has changed.
   double ordered_log_likelihood(std::size_t m, const std::vector<int>& rows) {
     const bool in_order = prior_.order == ClassOrder::none ||
                           (prior_.order == ClassOrder::each ? dominates(judge_matrices_[m])

@@ -8,9 +8,9 @@
 //     + u_k M_xy. a and b are the rows of their confusion matrices, M the joint distribution with
 //     these margins and the highest agreement. For two classes, the covariance is u_k times its
 //     upper bound (Dendukuri and Joseph, 2001).
-// The prior of u_k is uniform on [0, 1]. The prior of e_k is uniform from 0 to the lowest accuracy,
-// and its density is not rescaled. High accuracies are therefore more probable than in the priors
-// of the confusion matrices.
+// The prior of u_k is uniform on [0, 1]. The prior density of e_k is 1 from 0 to the lowest
+// accuracy. Its integral is the lowest accuracy, so high accuracies are more probable than in the
+// priors of the confusion matrices.
 #pragma once
 
 #include "gibbs.hpp"

@@ -180,11 +180,11 @@ class GibbsChain : public Chain {
     return counts;
   }
 
-  // Draws the confusion matrices given the classes. If the prior has a condition on the matrices
-  // (`prior_.order`), repeats the draw until they satisfy it (rejection sampling). The stationary
-  // distribution of the chain is then the posterior under this condition. With a pooled prior,
-  // ClassOrder::mean is a condition on the centre only, which CentreDraws::update() satisfies.
+  // Draws the confusion matrices given the classes. Repeats the draw until the matrices satisfy the
+  // condition `prior_.order` (rejection sampling). The chain then has the posterior under this
+  // condition as its stationary distribution.
   void draw_matrices() {
+    // With a pooled prior, CentreDraws::update() draws a centre that satisfies `mean`.
     if (prior_.order == ClassOrder::mean && !prior_.pooled) {
       previous_matrices_ = judge_matrices_;
       for (int tries = 0; tries < max_tries; ++tries) {

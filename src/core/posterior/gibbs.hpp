@@ -64,7 +64,7 @@ struct PosteriorPrior {
   // mu_k). The common parameters nu and mu, called the centre, are drawn, too (centre_draws.hpp).
   bool pooled = false;
   ClassOrder order = ClassOrder::mean;
-  // Number of raters. The matrix of the average rater is the mean of the raters' matrices.
+  // Number of raters; judges with higher numbers are systems.
   int raters = 0;
   Dependence dependence = Dependence::none;
   // Pairs of judges with dependent errors; a judge is in at most one pair.
@@ -110,16 +110,15 @@ void draw_confusion_matrix(const MatrixPrior& prior, ConstSquare count, Stream& 
 double share_right(ConstSquare count);
 
 // Draws starting matrices, which differ between chains. Known matrices are copied. The other
-// matrices have diagonals around .7, and each diagonal entry is the largest of its column (see
-// ClassOrder). This gives classes the same names in all chains. Without a condition on the
-// matrices, a chain that starts with exchanged names can keep them exchanged in all draws.
+// matrices have diagonals around .7, and each diagonal entry is the largest of its column. Classes
+// therefore have the same names in all chains.
 void draw_start_matrices(const PosteriorPrior& prior, int K, Stream& stream, Squares& matrices);
 
 // Returns the number of parameters of a draw, see PosteriorChain::draws.
 int posterior_parameters(const PosteriorRows& rows, const PosteriorPrior& prior);
 
-// Runs the chains and returns their draws, which are the same for any number of threads. The host
-// receives the number of finished chains.
+// Runs the chains and returns their draws, which are the same for any number of threads. Reports
+// the number of finished chains to `host`.
 std::vector<PosteriorChain> draw_posterior(const PosteriorRows& rows, const PosteriorPrior& prior,
                                            const ChainOptions& options, const Host& host);
 

@@ -15,8 +15,7 @@ namespace fallible {
 
 // Refers to the arrays of a set of patterns. The arrays must exist longer than the view. The
 // ratings of pattern p have the positions start[p] ... start[p + 1] - 1 in `rater`, `category` and
-// `level`. The members `patterns`, `raters`, `categories`, `systems` and `levels` are numbers, for
-// example the number of patterns.
+// `level`.
 struct PatternView {
   int patterns = 0;
   int raters = 0;
@@ -26,9 +25,9 @@ struct PatternView {
   const int* rater = nullptr;
   const int* category = nullptr;
   const int* answer = nullptr;  // answers of systems: patterns x systems, column by column
-  // Patterns may be split by values of their cases, for example covariates. `kind` is then the
-  // index of the combination of values of each pattern; patterns with different `kind` may have the
-  // same ratings and answers. Null if patterns were not split.
+  // Null, unless patterns are split by properties of their cases, for example covariates. Then the
+  // index of each pattern's combination of properties. Patterns with different indices may have the
+  // same ratings and answers.
   const int* kind = nullptr;
   int levels = 0;  // number of confidence levels that raters can choose from
   // Confidence level of each rating, from 1; 0 for a rating without level. Null if no rating has a

@@ -53,10 +53,10 @@ struct PairCounts {
   std::vector<double> agreeing;  // judges x judges: weight of the cases with equal answers
 };
 
-// Counts the common cases and equal answers of each pair of judges. Judges are raters, followed by
-// systems. `judges`: number of judges without the systems. `judge_of[j]`: judge of rater j + 1,
-// from 1, or 0 to leave the rater out. Several raters may be the same judge, for example "any
-// rater". Ratings by the same judge are not compared with each other.
+// Counts the common cases and equal answers of each pair of judges. Judges are groups of one or
+// more raters, followed by systems. `judge_of[j]`: judge of rater j + 1, from 1, or 0 to leave the
+// rater out. Ratings by the same judge are not compared with each other. `judges`: number of judges
+// without the systems.
 PairCounts pair_counts(const PatternView& patterns, const std::vector<double>& weight,
                        const int* judge_of, int judges);
 

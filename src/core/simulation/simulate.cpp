@@ -14,11 +14,8 @@ namespace fallible {
 namespace {
 
 // Returns the factor by which the diagonal of a confusion matrix is multiplied before its rows are
-// normalised. With this factor, the mean accuracy, weighted by base rates, becomes `accuracy`.
-// `wrong`: sum of the off-diagonal entries of each row. The factor is found by iteration. Each step
-// changes the logarithm of the factor by the required logit of the mean accuracy minus its current
-// logit. The current logit increases with the logarithm of the factor with a slope between 0 and 1,
-// so a step never overshoots. A step is exact if all rows have the same probability of error.
+// normalised, so that the mean accuracy, weighted by base rates, becomes `accuracy`. `wrong`: sum
+// of the off-diagonal entries of each row.
 double diagonal_factor(double accuracy, const std::vector<double>& base_rates,
                        const std::vector<double>& wrong) {
   double log_factor = 0;
@@ -30,6 +27,7 @@ double diagonal_factor(double accuracy, const std::vector<double>& base_rates,
       wrong_share += base_rates[k] * wrong[k] / (diagonal + wrong[k]);
     }
     const double difference = std::log(accuracy / (1 - accuracy)) - std::log(right / wrong_share);
+    // The logit of the accuracy then changes by at most `difference`, so a step never overshoots.
     log_factor += difference;
     if (std::fabs(difference) < 1e-14) break;
   }
@@ -277,14 +275,10 @@ void CaseSampler::next(Stream& stream) {
   }
 }
 
-// Draws the answer of a judge to the current case. If the judge has a loading, the uniform number
-// that determines the answer depends on the effect of the case. This number is therefore correlated
-// with the numbers of other judges. The unit interval is divided among the answers in the same
-// order for all judges with a loading. The right answer is first. The wrong answers follow in
-// cyclic order, beginning with the category after the true category. Judges who are wrong together
-// therefore tend to give the same answer. If the judge has a drift, the probability of the right
-// answer depends on the position of the case in the panel. The remaining probability is divided
-// among the wrong answers in proportion to their probabilities in the matrix.
+// Draws the answer of a judge to the current case. If the judge has a loading, the answer is
+// determined by a uniform number that is correlated with the numbers of other judges. If the judge
+// has a drift, the probability of the right answer depends on the position of the case in the
+// panel.
 std::size_t CaseSampler::answer(std::size_t judge, Stream& stream) const {
   const std::size_t N = cumulative_rates_.size(), S = cumulative_strata_.size();
   const double* row = row_of(cumulative_rows_, (judge * S + stratum_) * N + truth_, N);
@@ -297,6 +291,8 @@ std::size_t CaseSampler::answer(std::size_t judge, Stream& stream) const {
   const double right = std::clamp(mean_right + drift * (position - 0.5), 0.0, 1.0);
   const double u = loading == 0 ? stream.uniform() : shared_uniform(loading, effect_, stream);
   if (u < right) return truth_;
+  // Wrong answers have the same order for all judges, from the category after the true category. So
+  // judges with correlated numbers tend to give the same wrong answer.
   double cumulative = right;
   for (std::size_t step = 1; step + 1 < N; ++step) {
     const std::size_t l = (truth_ + step) % N;

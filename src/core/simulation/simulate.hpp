@@ -17,10 +17,10 @@ enum class Normalise { expected, row };
 
 // Properties of generated confusion matrices.
 struct ConfusionOptions {
-  // Called AD in the paper: probability of an error, divided by the probability of an error one
+  // AD of Lehner (2015): probability of an error, divided by the probability of an error one
   // category further from the truth.
   double dispersion = 1;
-  // Called PER in the paper: error probabilities are multiplied by uniform random numbers from
+  // PER of Lehner (2015): error probabilities are multiplied by uniform random numbers from
   // 1 - error_range to 1 + error_range.
   double error_range = 0;
   Normalise normalise = Normalise::expected;
@@ -33,8 +33,8 @@ std::vector<double> confusion_matrix(double accuracy, const std::vector<double>&
                                      const ConfusionOptions& options,
                                      const std::vector<double>& factor);
 
-// Draws the factors that multiply the error probabilities in step 4: categories x categories, all 1
-// if `error_range` is 0.
+// Draws the argument `factor` of confusion_matrix(): categories x categories, all 1 if
+// `error_range` is 0.
 std::vector<double> error_factors(int categories, double error_range, Stream& stream);
 
 // Returns the expected share of right answers for these base rates.
@@ -82,11 +82,11 @@ struct Design {
   // User-defined confusion matrices of judges: raters, then systems. An entry contains one matrix
   // for all strata, or one per stratum, row by row. It is empty if the matrix is generated.
   std::vector<std::vector<double>> custom;
-  // One value per judge, or empty. `loading`: correlation between the normal variable that
-  // determines an answer and the effect of the case. Judges with loadings of the same sign tend to
-  // be wrong in the same cases. `drift`: change of the accuracy from the first case of a panel to
-  // the last.
+  // Loading of each judge, or empty: correlation between the normal variable that determines the
+  // judge's answer and a normal variable that is common to all judges of a case. Judges with
+  // loadings of the same sign tend to be wrong in the same cases.
   std::vector<double> loading;
+  // Drift of each judge, or empty: change of the accuracy from first to last case of a panel.
   std::vector<double> drift;
   // Number of systems at the end of `systems` that judges may copy but that are not part of panels.
   std::size_t hidden = 0;
@@ -99,7 +99,7 @@ struct Design {
 struct PanelParameters {
   std::vector<double> base_rates;
   std::vector<std::vector<double>> matrix;  // judges x strata; judges are raters, then systems
-  // Expected accuracy of each system that is not hidden, including the effect of copying.
+  // Expected accuracy of each system in the panel, including the effect of copying.
   std::vector<double> expected_accuracy;
 };
 
@@ -141,7 +141,7 @@ class CaseSampler {
 struct Panel {
   std::vector<int> truth;    // true category of each case, from 1
   std::vector<int> stratum;  // stratum of each case, from 1
-  // One column per judge that is not hidden: category numbers, from 1; 0 if missing.
+  // Category numbers, from 1; 0 if missing. One column per rater, then one per system in the panel.
   std::vector<std::vector<int>> answers;
 };
 

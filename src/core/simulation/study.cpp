@@ -18,13 +18,12 @@ namespace fallible {
 
 namespace {
 
-// True if constant raters, who always give the same answer, are left out when method average is
-// fitted. They are kept if the user gives the correction for shared errors.
+// True if method average is fitted without the constant raters, who always give the same answer.
+// Method average uses them only if the user gives `correction`, the correction for shared errors.
 bool excludes_constant_raters(const EstimatorOptions& options) { return !options.correction; }
 
-// Computes estimates and intervals for one panel. Robust intervals of every method need a fit of
-// method average. This fit depends on the correction for shared errors, and is computed once for
-// each value of the correction. `without_constant`: the ratings without constant raters.
+// Computes estimates and intervals for one panel. `without_constant`: the ratings without constant
+// raters.
 class PanelAnalyser {
  public:
   PanelAnalyser(const Ratings& ratings, const Ratings& without_constant)
@@ -57,8 +56,8 @@ class PanelAnalyser {
     return average.systems()[system].average.value_or(AverageParts());
   }
 
-  // Returns the fit of method average. The first call with each value of `options.correction`
-  // computes the fit, and later calls return the same fit.
+  // Returns a fit of method average, which robust intervals of every method need. The first call
+  // with each value of `options.correction` computes the fit, and later calls return the same fit.
   const Estimator& average(const EstimatorOptions& options) {
     std::unique_ptr<Estimator>& fitted = averages_[options.correction];
     if (!fitted) {
@@ -86,9 +85,9 @@ class PanelAnalyser {
     return intervals;
   }
 
-  // Sets standard errors and limits of robust intervals. The total standard error, which includes
-  // shared errors, replaces the sampling standard error, unless the user gives the correction for
-  // shared errors. Treats the truth of all cases as unknown, and raters as people.
+  // Sets standard errors and limits of robust intervals. The standard error includes shared errors,
+  // unless the user gives a correction for shared errors. Treats the truth of all cases as unknown,
+  // and raters as people.
   void set_robust_intervals(StudyEstimate& result, const StudyEstimator& settings) {
     const bool is_average = settings.options.method == Method::average;
     const Estimator& averages = average(settings.options);
@@ -157,15 +156,14 @@ bool needs_constant_raters(const Ratings& without_constant) {
          association_of(without_constant).df == 0;
 }
 
-// Checks whether the ratings contain enough information for a method. A method with separate rater
-// accuracies needs an association between the answers of different raters, but no agreement beyond
-// chance. Other methods need the K-model to be identified (Identifiable::as_fit). They get
-// Identifiable::unequal if more than two raters agree at chance but are associated. If no case has
-// two ratings, the result is Identifiable::as_fit for all methods.
+// Checks whether the ratings contain enough information for a method. Methods with separate rater
+// accuracies need an association between the answers of different raters. Other methods need the
+// K-model to be identified (Identifiable::as_fit).
 Identifiable check_identifiable(const EstimatorOptions& options, const KFit& fit,
                                 const Ratings& ratings) {
   const bool is_latent = options.method == Method::joint || options.method == Method::shared;
   const bool separate_raters = is_latent && options.model.separate_raters;
+  // Raters of unequal accuracy may be associated although they agree only by chance.
   const bool unequal =
       fit.identified == Identified::chance && count_active_raters(ratings.patterns) > 2;
   if (fit.identified == Identified::no_pairs || !(separate_raters || unequal))

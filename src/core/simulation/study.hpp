@@ -39,11 +39,11 @@ struct StudyOptions {
 };
 
 // States whether the estimator can be computed from the ratings.
-//   as_fit: it can if the K-model is identified from the ratings (KFit::identified).
-//   yes: it can, because the answers of different raters are associated or always agree.
-//   unrelated: it cannot, because the answers of different raters are not associated.
-//   unequal: it cannot, but methods that allow raters of unequal accuracy can be computed.
-//   constant: it cannot, because the remaining ratings without constant raters do not identify it.
+//   as_fit: yes if the K-model is identified from the ratings (KFit::identified), otherwise no.
+//   yes: yes, because the answers of different raters are associated or always agree.
+//   unrelated: no, because the answers of different raters are not associated.
+//   unequal: no, but methods that allow raters of unequal accuracy can be computed.
+//   constant: no, because too little information remains without the constant raters.
 enum class Identifiable { as_fit, yes, unrelated, unequal, constant };
 
 // Results of one estimator for one panel. Vectors have one element per system.
@@ -63,7 +63,7 @@ struct StudyRun {
   std::vector<StudyEstimate> estimates;   // one per estimator
 };
 
-// Runs the study. The host receives the number of finished runs.
+// Runs the study. Reports the number of finished runs to `host`.
 std::vector<StudyRun> run_study(const Design& design, const StudyOptions& options,
                                 const Host& host);
 
