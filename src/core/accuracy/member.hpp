@@ -1,6 +1,6 @@
-// Models that method average combines, called members of the family. All are models of raters and
-// system together. Each relaxes some of the K-properties, the assumptions of the K-model (Lehner,
-// 2015). A new member needs a header with its class and a line in family.cpp.
+// Members: the models whose results the method "average" combines. Each member models raters and
+// system together, and relaxes some assumptions of the K-model (Lehner, 2015). A new member needs a
+// header with its class and a line in family.cpp.
 #pragma once
 
 #include <cmath>
@@ -14,12 +14,10 @@
 
 namespace fallible {
 
-// The data to which the models of the average are fitted: the ratings and, as one more judge, the
-// answers of one system. A system that gives all cases the same answer is not added, because its
-// answers carry no information about the truth. Models with one accuracy per judge would otherwise
-// explain its answers by a wrong base rate. If such a system answers only some cases, the models
-// are fitted only to these cases. For example, a program that detects one category answers only
-// cases in which the category is probable.
+// The data to which the members are fitted: the ratings and, as one more judge, the answers of one
+// system. A system that always gives the same answer is not added, because its answers carry no
+// information about the truth. The members are then fitted only to the cases that this system
+// answered, because other cases may have other base rates.
 class JointData {
  public:
   JointData(const Ratings& ratings, int system);  // `system` is -1 for the raters only
@@ -28,25 +26,25 @@ class JointData {
   JointData reweighted(const std::vector<double>& pattern_weight) const;
 
   const LatentRows& rows() const { return rows_; }
-  // The same data for models in which all raters have equal parameters: merged rows.
+  // The rows, merged for models in which all raters have equal parameters.
   const ExchangeableRows& exchangeable() const { return exchangeable_; }
-  // Weight of the cases whose answer by the system can be evaluated. An answer can be evaluated if
-  // the case has a rating or a known truth.
+  // Weight of the cases in which the system's answer can be evaluated: cases with an answer, and
+  // with a rating or a known truth.
   double cases() const { return cases_; }
 
   // Mean posterior probability of the system's answers. Here and below, `posterior` contains the
   // probabilities of the true categories: rows x categories.
   double mean_posterior(const std::vector<double>& posterior) const;
-  // Standard error of the share of right answers if all parameters of the model are known. It is
-  // larger than the standard error with known truth, because only probabilities of the true
-  // categories are known.
+  // Standard error of the share of right answers, if the parameters of the model are taken as
+  // exact. Includes the uncertainty about the true category of each case.
   double conditional_error(const std::vector<double>& posterior) const;
   // Expected share of ratings that are wrong.
   double rater_error(const std::vector<double>& posterior) const;
 
-  // Posterior from the raters only, from which fits may start: rows x categories. Empty until
-  // set_rater_posterior() converts a posterior of patterns (patterns x categories).
+  // Posterior from the raters only: rows x categories. Fits of members may start from this
+  // posterior. Empty before set_rater_posterior() is called.
   const std::vector<double>& rater_posterior() const { return rater_posterior_; }
+  // `pattern_posterior`: the posterior from the raters only, patterns x categories.
   void set_rater_posterior(const std::vector<double>& pattern_posterior);
 
  private:
@@ -70,7 +68,7 @@ class JointData {
 
 class OneCoin;
 
-// Value of `log_weight_limit` with which no weight counts as negligible.
+// Value of the argument `log_weight_limit` of Member::fit() with which no fit ends early.
 constexpr double no_weight_limit = -std::numeric_limits<double>::infinity();
 
 // A model in the average. Contains pointers to other members that this member needs. Those members
@@ -82,8 +80,9 @@ class Member {
   // Fits the member. If the sum of log evidence and log prior cannot reach `log_weight_limit`, the
   // weight of the member is negligible, and the fit may end early.
   virtual void fit(const JointData& data, double log_weight_limit) = 0;
-  // Returns this member fitted to other weights of the same data. Starts where this fit ended.
-  // `base`: the refitted base of this member, or null.
+  // Returns this member, fitted to other weights of the same data. The fit starts from the current
+  // parameters. `base`: the member that base() returns, fitted to the new weights; null if there is
+  // none.
   virtual std::unique_ptr<Member> refit(const JointData& data, const OneCoin* base) const = 0;
 
   // base() returns the member that this member extends. The base must be refitted whenever this
@@ -91,8 +90,8 @@ class Member {
   // starts. Both return null if there is no such member.
   virtual const OneCoin* base() const { return nullptr; }
   virtual const Member* start() const { return nullptr; }
-  // Follows base(), or else start(), from member to member, and returns the last one. Returns this
-  // member if it needs no other member.
+  // Follows base(), or start() if there is no base, from member to member. Returns the last member
+  // of this chain, which needs no other member.
   const Member* root() const;
   // Returns this member as a possible base of other members, or null if no member can extend it.
   virtual const OneCoin* as_base() const { return nullptr; }
@@ -100,12 +99,12 @@ class Member {
   // Posterior of the truth under this member, for the data to which it was fitted: rows x
   // categories.
   virtual std::vector<double> posterior(const JointData& data) const = 0;
-  // True if errors are independent given the truth in this member: all cases are equally difficult,
-  // and no judge has separate error probabilities.
+  // True if all cases are equally difficult, and no judge has separate probabilities of particular
+  // wrong answers. The weight of these simple members is evidence for independent errors.
   virtual bool has_no_shared_errors() const { return false; }
 
-  // True if this member is fitted in the first round. The highest weight in the first round
-  // determines which weights of the other members are negligible.
+  // True if this member is fitted in the first of two rounds. In the second round, a weight far
+  // below the highest weight of the first round is negligible.
   virtual bool is_in_first_round() const { return false; }
 
   const MemberResult& result() const { return result_; }

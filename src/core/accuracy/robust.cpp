@@ -9,25 +9,27 @@ namespace fallible {
 
 namespace {
 
-// Standard deviation of the bias of estimates from human raters. It has three parts, whose squares
-// are added: a constant part, a part per unit of the share of wrong ratings, and a part per unit of
-// the distance to the estimate with shared errors. The values were chosen on 24 families of public
-// data sets with known truth. The first two values were increased after 7 more families were
-// analysed.
+// The next four constants give the standard deviation of the bias of estimates from human raters.
+// Its parts are squared and added. The first three values were chosen on 24 families of public data
+// sets with known truth; the first two were increased after 7 more families.
+// `least_bias`: constant part.
 constexpr double least_bias = 0.04;
+// Part per unit of the share of wrong ratings.
 constexpr double bias_per_error = 0.25;
+// Part per unit of the distance between the estimate and the estimate with shared errors.
 constexpr double bias_per_gap = 0.5;
 
-// Ratio between the standard deviation and the range of a uniform distribution. It is not fitted to
-// data.
+// Part per unit of the range of possible accuracies: the standard deviation of a uniform
+// distribution of width 1. Used instead of the part for wrong ratings if it is larger.
 const double bias_per_range = 1 / std::sqrt(12.0);
 
-// Values for raters that are machines, from six families of panels. `typical_accuracy_of_machines`:
-// typical true accuracy of a system. `shrinkage_of_machines`: share of the distance to this
-// accuracy by which an estimate is moved. It is a compromise between the best values for language
-// models and for other programs. `bias_of_machines`: root mean square of the remaining error.
+// The next three values are for raters that are machines, from six families of panels.
+// `typical_accuracy_of_machines`: typical true accuracy of a system.
 constexpr double typical_accuracy_of_machines = 0.65;
+// Share of the distance to the typical accuracy by which an estimate is moved. It is a compromise
+// between the best values for language models and for other programs.
 constexpr double shrinkage_of_machines = 0.5;
+// Root mean square of the error that remains after the move.
 constexpr double bias_of_machines = 0.17;
 
 }  // namespace
@@ -38,7 +40,8 @@ RobustError robust_error(double estimate, const ErrorParts& parts, RaterKind rat
     centre += parts.open_share * shrinkage_of_machines * (typical_accuracy_of_machines - estimate);
     hidden = bias_of_machines;
   } else {
-    // If the ratings are compatible with all base rates, they cannot support independent errors.
+    // If the ratings are compatible with all accuracies from 0 to 1, they cannot support
+    // independent errors.
     const double dependence = parts.range >= 1 ? 1 : parts.dependence;
     const double error_bias = bias_per_error * parts.rater_error;
     const double range_bias = bias_per_range * parts.range;

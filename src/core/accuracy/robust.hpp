@@ -1,11 +1,8 @@
 // Intervals that allow for hidden errors in addition to sampling error.
 //
-// In real data, raters are often wrong in the same cases, and systems in the same cases as raters.
-// This biases all estimates, and the ratings do not identify the size of the bias. It is typically
-// larger if more ratings are wrong, or if the ratings are compatible with a wide range of base
-// rates. It is also larger if the estimates with independent and with shared errors differ more. No
-// bias is assumed if the data support simple models: equally difficult cases, and no separate error
-// rates of raters.
+// A hidden error is a bias of the estimate: raters are often wrong in the same cases, and systems
+// in the same cases as raters. The ratings do not identify the size of this bias. Therefore
+// robust_error() uses its typical size in public data sets.
 #pragma once
 
 #include "bootstrap.hpp"
@@ -27,8 +24,8 @@ struct ErrorParts {
   double sampling = 0;  // standard error of the estimate without bias
   double gap =
       0;  // distance between the estimate (of any method) and the estimate with shared errors
-  // Weight of dependence (dependence_weight()): 0 if the data support models with independent
-  // errors, 1 if they do not.
+  // From 0 (the data support models with independent errors) to 1 (they do not); see
+  // dependence_weight().
   double dependence = 0;
   double rater_error = 0;  // share of wrong ratings
   // Highest minus lowest accuracy over all base rates that are compatible with the ratings; NaN if

@@ -79,11 +79,11 @@ class AlphaKernel : public SumKernel<AlphaSums> {
     const Eigen::MatrixXd distance = sums.distances();
     const double observed = sums.observed(distance), expected = sums.expected(distance);
     const double ratio = sums.n_ratings * observed / expected;
-    // Derivative of the ratio with respect to the number of ratings of each category. It has two
-    // parts: the change of `expected`, and for the ordinal measure the change of the mean ranks.
-    // The mean rank of a category increases by half of the change of its number of ratings, plus
-    // the changes of the numbers of all lower categories.
+    // Derivative of `ratio` with respect to the number of ratings of each category. This line
+    // contains the part from the change of `expected`.
     Eigen::VectorXd total_slope = -2 * ratio / expected * (distance * sums.total);
+    // In the ordinal measure, mean ranks change, too. One more rating of a category increases the
+    // mean rank of this category by 1/2, and the mean ranks of all higher categories by 1.
     if (ordinal_) {
       const Eigen::MatrixXd slope_by_rank = 4 * sums.rank_differences();
       const Eigen::VectorXd rank_slope =

@@ -49,8 +49,8 @@ RowCounts count_rows(const RatedRows& rows, const Eigen::MatrixXd& scale) {
 namespace {
 
 // Weighted sums over cases, from which the observed agreement and the shares of categories are
-// computed. In the shares, cases have equal weights if the pooling is `cases`. With other poolings,
-// ratings have equal weights.
+// computed. Each rating has the same weight in the shares. If the pooling is `cases`, each case has
+// the same weight instead.
 struct PairSums {
   ObservedAgreement observed;
   Chance chance = Chance::none;
@@ -105,8 +105,8 @@ struct PairSums {
   }
 };
 
-// Percent agreement, and the kappas for raters that are not identified. They differ in the
-// agreement expected by chance (`chance`).
+// Percent agreement, and the kappas for raters that are not identified. These measures differ in
+// the agreement expected by chance (`chance`).
 class PairKernel : public SumKernel<PairSums> {
  public:
   PairKernel(RowCounts rows, Chance chance, Pooling pooling)

@@ -10,17 +10,18 @@ namespace fallible {
 
 namespace {
 
-// The share of equal answers that is expected by chance is estimated for each true category. It is
-// the share among pairs of wrong answers to different cases with this true category. The category
-// is left out if the total weight of these pairs is at most this limit.
+// The share of equal answers that is expected by chance is computed from pairs of wrong answers to
+// different cases with the same true category. A true category is left out if the weight of its
+// pairs is at most this limit.
 constexpr double least_pair_weight = 0.5;
 
-// A list of all answers, sorted by cell (shared.hpp) and within a cell by judge. The vectors
-// `cell`, `judge` and `category` have one element per answer. Row i of `cell_positions` contains
-// the positions of the answers to cell i in this list. `answers_by_judge` contains these positions
-// in the order of judges; the part for judge j is row j of `judge_positions`.
+// All answers, sorted by cell and within a cell by judge. A cell is a group of cases with the same
+// pattern and the same truth (shared.hpp).
 struct Answers {
+  // Cell, judge and category of each answer.
   std::vector<int> cell, judge, category;
+  // `cell_positions`: positions of the answers to each cell in these vectors. `judge_positions`:
+  // positions of the answers of each judge in `answers_by_judge`.
   Ragged cell_positions, judge_positions;
   std::vector<int> answers_by_judge;  // positions of the answers in the list, sorted by judge
 
@@ -124,8 +125,8 @@ class EqualErrors {
         if (answers->first == answers->second) sums.equal += answers->weight;
       }
     }
-    // Adds, for each category, the product of its weights for both judges. A category may occur
-    // several times in this loop. Its weight is set to 0 after the first time.
+    // Adds the product of the two weights of each category. The first weight is then set to 0,
+    // because the loop may reach the category again.
     for (Place answers = from; answers != to; ++answers) {
       products += first_weight_[answers->first] * second_weight_[answers->first];
       first_weight_[answers->first] = 0;

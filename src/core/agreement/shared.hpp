@@ -11,8 +11,8 @@
 
 namespace fallible {
 
-// Cases with the same pattern (combination of ratings and system answers) that also have the same
-// known truth, or all have an unknown truth.
+// Cases with the same pattern (combination of ratings and system answers) and the same truth. An
+// unknown truth counts as one more value of the truth.
 struct Cell {
   int pattern;  // index of the pattern, from 0
   int truth;    // true category, from 1; 0 if unknown
@@ -43,10 +43,10 @@ struct SharedPair {
 std::vector<SharedPair> shared_pairs(const PatternView& patterns, const std::vector<Cell>& cells,
                                      const Host& host);
 
-// Comparisons for the alternative annotator test, one number per rating. Each rating and the
-// system's answer are compared with the other ratings of the case. The number is 1 if the answer is
-// closer to the other ratings, and -1 if the rating is closer. It is 0 if both are equally close or
-// there is no answer. `closeness`: closeness of each pair of categories, categories x categories.
+// For the alternative annotator test: compares each rating and the system's answer by their
+// closeness to the other ratings of the case. Returns one number per rating: 1 if the answer is
+// closer, -1 if the rating is closer, 0 if they are equally close or there is no answer.
+// `closeness`: closeness of each pair of categories, categories x categories.
 std::vector<int> nearer_answers(const PatternView& patterns, int system, const double* closeness);
 
 }  // namespace fallible

@@ -111,10 +111,7 @@ double count_used(const Eigen::VectorXd& count) {
 }
 
 // Information agreement: mutual information divided by the smaller entropy. The ratio is 0/0 if a
-// rater uses only one category. If `continuity` is true, the value is then defined as a limit, in
-// which zero cells are replaced by positive numbers that go to zero. If the other rater uses m of
-// the k categories, the limit is 1 - m / k. The code uses this formula. Small positive numbers
-// would not be precise enough, because convergence is only logarithmic.
+// rater uses only one category. The measure is then undefined, or a limit if `continuity` is true.
 struct Information {
   bool continuity;
 
@@ -122,6 +119,9 @@ struct Information {
     const double rows = count_used(x.row()), columns = count_used(x.column());
     if (rows == 1 || columns == 1) {
       if (!continuity) return undefined(Undefined::no_entropy);
+      // The limit if zero cells are replaced by positive numbers that go to zero: 1 - m / k, if the
+      // other rater uses m of the k categories. Small positive numbers would not be precise enough,
+      // because convergence is only logarithmic.
       return {1 - (columns == 1 ? rows : columns) / static_cast<double>(x.cell.rows()),
               Undefined::no};
     }
@@ -130,9 +130,9 @@ struct Information {
     return {std::max(mutual_information, 0.0) / std::min(first_entropy, second_entropy),
             Undefined::no};
   }
-  // The denominator is the smaller entropy, which has a kink if both entropies are equal. The
-  // measure then has no derivative, except if it is 1, where both entropies have the same
-  // derivative.
+  // There is no derivative where the two entropies are equal, because the smaller entropy has a
+  // kink there. If the measure is 1, there is no kink, because the derivatives of both entropies
+  // are equal.
   bool has_derivative(const CrossTable& x) const {
     if (count_used(x.row()) == 1 || count_used(x.column()) == 1) return false;
     const double first_entropy = entropy(x.row()), second_entropy = entropy(x.column());

@@ -1,6 +1,5 @@
-// Interrupts and progress of long computations, and a loop over items on several threads that
-// handles both. The core does not know R: it asks a Host, an object of the calling program, whether
-// to continue.
+// Loop over items on several threads, which reports progress and can be interrupted. The core does
+// not know R: it asks a Host, an object of the calling program, whether to continue.
 #pragma once
 
 #include <atomic>
@@ -32,9 +31,8 @@ class Interrupted : public std::runtime_error {
   Interrupted() : std::runtime_error("interrupted") {}
 };
 
-// Makes it possible to stop long work on the current thread. The constructor gets a function
-// `is_wanted`, which returns false if the work is to stop. While the Watch exists, Watch::check()
-// calls this function, and throws Interrupted if it returns false. If a thread has several watches,
+// Makes it possible to stop long work on the current thread. While a Watch exists, Watch::check()
+// throws Interrupted if the function `is_wanted` returns false. If a thread has several watches,
 // check() calls the functions of all of them. Long work that is not a loop over items must call
 // check() now and then.
 class Watch {
@@ -152,8 +150,8 @@ void for_each_item(std::size_t items, int threads, const Host& host, const Work&
         break;
     }
     if (interruption) continue;
-    // The exception is rethrown later: workers still use variables that would be destroyed if this
-    // function ended.
+    // The exception is stored, and rethrown after all threads have ended, because these threads use
+    // variables of this function.
     try {
       if (!host.tick(n_finished)) throw Interrupted();
       Watch::check();

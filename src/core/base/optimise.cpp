@@ -92,8 +92,8 @@ Optimum maximise(const Objective& objective, Eigen::VectorXd start, const Optimi
       is_accepted = std::isfinite(value) && value >= optimum.value + armijo_share * step * slope;
     }
     if (!is_accepted) {
-      // No step along the gradient (multiplied by `metric`, if given) increases the value beyond
-      // rounding error: this is a maximum.
+      // If the direction does not depend on earlier steps and no step along it increases the value
+      // beyond rounding error, this is a maximum.
       if (pairs.empty()) {
         optimum.converged = true;
         break;
@@ -147,6 +147,7 @@ void polish(const Objective& objective,
     const Eigen::VectorXd curvature = eigen.values.cwiseAbs();
     Eigen::VectorXd coefficient = eigen.vectors.transpose() * gradient;
     for (Eigen::Index j = 0; j < coefficient.size(); ++j) {
+      // There is no step in flat directions, because the maximum may be infinitely far away.
       const bool is_flat = curvature[j] <= least_curvature * curvature.maxCoeff();
       coefficient[j] = is_flat ? 0 : std::clamp(coefficient[j] / curvature[j], -max_step, max_step);
     }

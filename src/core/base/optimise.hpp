@@ -56,26 +56,24 @@ struct Optimum {
 // saves iterations.
 using Metric = std::function<Eigen::VectorXd(const Eigen::VectorXd& gradient)>;
 
-// Searches for a maximum from `start`. `metric` replaces the identity matrix with which L-BFGS
-// starts the computation of each search direction. Its result is rescaled to the curvature along
-// the last step.
+// Searches for a maximum from `start`. `metric`: approximate inverse of the negative Hessian, with
+// which L-BFGS starts the computation of each search direction; the identity matrix by default.
+// L-BFGS rescales this matrix to the curvature along the last step.
 Optimum maximise(const Objective& objective, Eigen::VectorXd start, const OptimiserOptions& options,
                  const Metric& metric = nullptr);
 
 // Improves the maximum in `optimum` by Newton's method, until the gradient does not decrease any
 // more. The estimates are then equal in all digits for different starting values and different
-// orders of the data. maximise() is less precise, because gains near the maximum are too small to
-// change the value of the function. Steps along eigenvectors of the Hessian are clipped. They are
-// zero in directions without curvature, where the maximum may be infinitely far away.
+// orders of the data. maximise() is less precise, because gains near the maximum are lost in
+// rounding.
 void polish(const Objective& objective,
             const std::function<Eigen::MatrixXd(const Eigen::VectorXd& x)>& hessian,
             Optimum& optimum);
 
-// Step lengths of finite differences, for parameters that are logits or logarithms. A kink is a
-// point where the function is continuous but its derivative is not. With `slope_step` the error of
-// a fourth-order difference is as small as rounding (1e-12), unless a kink is very near.
-// `step_between_kinks` is so small that a step rarely crosses a kink. `step_across_kinks` is so
-// large that a difference averages over several kinks.
+// Step lengths of finite differences, for parameters that are logits or logarithms. `slope_step` is
+// for smooth functions: the error of a fourth-order difference is about 1e-12. The other two are
+// for functions with kinks, where the derivative jumps. Steps of length `step_between_kinks` rarely
+// cross a kink. Differences with `step_across_kinks` average over several kinks.
 constexpr double slope_step = 1e-4, step_between_kinks = 1e-5, step_across_kinks = 1e-3;
 
 // Derivative of the vector function `function` at `x` along the vector `direction`, by a central

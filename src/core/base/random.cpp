@@ -11,8 +11,8 @@ namespace {
 
 double log_factorial(double k) { return log_gamma(k + 1); }
 
-// Draws a binomial number by inversion: subtracts the probabilities of 0, 1, 2, ... successes from
-// one uniform number. Used if n * p < 10, where few subtractions are needed. p <= 1/2.
+// Draws a binomial number for p <= 1/2 by inversion: subtracts the probabilities of 0, 1, 2, ...
+// successes from one uniform number. Used if n * p < 10, where few subtractions are needed.
 std::int64_t binomial_inversion(Stream& stream, double n, double p) {
   const double s = p / (1 - p);
   const double a = (n + 1) * s;
@@ -28,8 +28,8 @@ std::int64_t binomial_inversion(Stream& stream, double n, double p) {
   return static_cast<std::int64_t>(k);
 }
 
-// Draws a binomial number by transformed rejection, algorithm BTRS of Hoermann (1993), J. Stat.
-// Comput. Simul. 46, 101-110. Used if n * p >= 10; time does not depend on n. p <= 1/2.
+// Draws a binomial number for p <= 1/2 by transformed rejection, algorithm BTRS of Hoermann (1993),
+// J. Stat. Comput. Simul. 46, 101-110. Used if n * p >= 10; time does not depend on n.
 std::int64_t binomial_rejection(Stream& stream, double n, double p) {
   const double spread = std::sqrt(n * p * (1 - p));
   const double b = 1.15 + 2.53 * spread;

@@ -20,14 +20,13 @@ struct Clusters {
   bool empty() const { return cluster.empty(); }
 };
 
-// Draws cases with replacement. Cases between which the caller does not distinguish form a cell,
-// for example all cases with the same pattern or the same tally (tallies.hpp). A resample consists
-// of the number of cases drawn from each cell.
+// Draws cases with replacement. A cell is a group of cases that the caller does not distinguish,
+// for example cases with the same pattern. A resample consists of the number of cases drawn from
+// each cell.
 //
-// If there are clusters, all cases of a drawn cluster enter the resample. Clusters that have the
-// same number of cases in each cell are equivalent and form a cluster type. The resampler counts
-// the draws of each type, so its time depends on the number of types, not on the number of
-// clusters. Clusters of one case each give the same draws as cases without clusters.
+// If there are clusters, whole clusters are drawn. Clusters that have the same number of cases in
+// each cell form a cluster type. Only the draws of each type are counted, so time depends on the
+// number of types, not on the number of clusters.
 class Resampler {
  public:
   // `cases`: number of cases in each cell, a whole number; empty cells are never drawn.

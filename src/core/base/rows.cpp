@@ -55,8 +55,8 @@ std::vector<std::uint64_t> RowSet::packed_beginnings() const {
     common_length = std::mismatch(row(0), row(0) + compared_length, row(i)).first - row(0);
   }
   const auto [smallest, largest] = std::minmax_element(value_.begin(), value_.end());
-  // In a packed word, the smallest value of any row is stored as 1. The code 0 is left for
-  // positions after the end of a row.
+  // Values are packed as positive codes: the differences from `value_before_smallest`. The code 0
+  // is left for positions after the end of a row.
   const std::int64_t value_before_smallest = static_cast<std::int64_t>(*smallest) - 1;
   int bits = 1;
   while ((*largest - value_before_smallest) >> bits > 0) ++bits;

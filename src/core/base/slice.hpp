@@ -6,10 +6,10 @@
 
 namespace fallible {
 
-// Draws a number with a log density of at least `level` from the interval [low, high]. `current`:
-// current value of the chain. A candidate with a lower log density than the level becomes the new
-// end of the interval on its side of `current`. `log_density` may store its argument: its last call
-// is always with the returned value.
+// Draws a number with a log density of at least `level` from the interval [low, high] around
+// `current`, the current value of the chain. If a candidate has a lower log density, the interval
+// is cut off at this candidate. The last call of `log_density` is always with the returned value,
+// so the function may store its argument.
 template <class LogDensity>
 double shrink_slice(Stream& stream, double current, double level, double low, double high,
                     const LogDensity& log_density) {
@@ -23,16 +23,16 @@ double shrink_slice(Stream& stream, double current, double level, double low, do
   return current;
 }
 
-// Like shrink_slice(), but constructs the interval. It starts with length `width` and a random
-// position around `current`. Each end is moved outwards by one width at a time until the log
-// density there is at most `level`. Seven moves are allowed for both ends together. It is random
-// how many of them are reserved for the lower end.
+// Like shrink_slice(), but chooses the interval. It starts with length `width` at a random position
+// around `current`. Each end is then moved outwards by `width` until the log density there is at
+// most `level`.
 template <class LogDensity>
 double step_out_slice(Stream& stream, double current, double level, double width,
                       const LogDensity& log_density) {
   constexpr int max_steps = 8;
   double low = current - width * stream.uniform();
   double high = low + width;
+  // Both ends together may move seven times; the share of the lower end is random.
   const int steps_down = static_cast<int>(max_steps * stream.uniform());
   for (int i = steps_down; i > 0 && log_density(low) > level; --i) low -= width;
   for (int i = max_steps - 1 - steps_down; i > 0 && log_density(high) > level; --i) high += width;

@@ -134,8 +134,7 @@ struct DigammaDifference {
 
 // Returns the concentration after one Newton step for its logarithm. `slope` and `curvature` are
 // the first and second derivative of the log density with respect to the concentration. Where the
-// log density is not concave, the step has length 0.5. A fixed-point iteration would need thousands
-// of rounds if raters have few ratings each.
+// log density is not concave, the step has length 0.5.
 inline double newton_concentration(double concentration, double slope, double curvature) {
   const double log_scale_slope = concentration * slope,
                log_scale_curvature = log_scale_slope + concentration * concentration * curvature;

@@ -11,13 +11,13 @@
 
 namespace fallible {
 
-// All judgements of a task. A judgement contains the labels that a worker gave to a unit; it
-// contains no label if the answer is empty. Row j of `label` contains the labels of judgement j, in
-// ascending order. `unit[j]` and `worker[j]` are the unit and the worker of judgement j. All
-// numbers start at 0. Judgements are sorted by unit.
+// All judgements of a task, sorted by unit. A judgement contains the labels that a worker gave to a
+// unit; it contains no label if the answer is empty. All numbers start at 0.
 struct Judgements : Ragged {
   // Numbers of units, of workers, and of different labels.
   int units = 0, workers = 0, labels = 0;
+  // `unit` and `worker`: unit and worker of each judgement. Row j of `label` contains the labels of
+  // judgement j in ascending order.
   std::vector<int> unit, worker, label;
   Ragged unit_judgements;   // judgements of each unit
   Ragged worker_positions;  // positions of each worker's judgements in `worker_judgements`

@@ -112,19 +112,16 @@ class Iteration {
   std::vector<std::vector<int>> label_entries_;
   std::vector<int> judgement_;  // judgement of each label given
   std::vector<double> length_;  // length of each answer's vector, weighted by annotation qualities.
-  // `cosine_sum_` and `vote_sum_` are running sums over the workers of a unit, one per label.
-  // Workers are added one after the other. `before_cosine_` and `before_vote_` have an entry for
-  // each label that a worker gave to a unit: the running sum of the label before this worker was
-  // added.
+  // `cosine_sum_`, `vote_sum_`: running sums over the workers of a unit, one per label.
+  // `before_cosine_`, `before_vote_`: values of these sums before a worker was added, one for each
+  // label that the worker gave to the unit.
   std::vector<double> before_cosine_, before_vote_, cosine_sum_, vote_sum_;
   std::vector<double> judged_weight_, given_weight_;
 
-  // Computes the qualities of units and workers from the qualities `unit`, `worker` and
-  // `annotation_quality` of the previous step. The cosine of two answers is the product of their
-  // vectors after scaling to length 1. Therefore the sum of cosines with all other workers is one
-  // product: the worker's vector times the sum of the other vectors. This sum is computed as the
-  // sum over the workers before plus the sum over the workers after. Subtracting the worker's
-  // vector from the total would lose digits.
+  // Computes the qualities of units and workers from the arguments, the qualities of the previous
+  // step. A cosine is the product of two scaled answers. Therefore the sum of the cosines with all
+  // other workers is one product: the worker's scaled answer times the sum of the other scaled
+  // answers.
   void update_units_and_workers(const std::vector<double>& unit, const std::vector<double>& worker,
                                 const std::vector<double>& annotation_quality) {
     for (int j = 0; j < x_.size(); ++j) {
@@ -144,6 +141,8 @@ class Iteration {
       const int first = x_.unit_judgements.start[u], last = x_.unit_judgements.start[u + 1];
       if (first == last) continue;
       clear_sums(u);
+      // The sum over other workers is the sum over earlier workers (first loop) plus the sum over
+      // later workers (second loop). Subtraction from the total would lose digits.
       earlier_weight.resize(last - first);
       double weight = 0, cosine_pairs = 0, weight_pairs = 0;
       for (int j = first; j < last; ++j) {
@@ -229,10 +228,8 @@ class Iteration {
 
   // Computes the annotation quality of each label a. For each pair of workers k and i, takes the
   // units to which k gave label a and which i judged. Computes the share of these units to which i
-  // gave label a, too; units are weighted by their quality. The annotation quality is the mean of
-  // this share over all pairs, weighted by the product of the workers' qualities. For the current
-  // k, `judged_weight_[i]` is the weight of the units of the pair. `given_weight_[i]` is the weight
-  // of those to which i gave label a.
+  // gave label a, too. The quality is the mean of this share over all pairs. Units are weighted by
+  // their quality, pairs by the product of the workers' qualities.
   void update_annotations(const std::vector<double>& unit, const std::vector<double>& worker,
                           const Host& host) {
     std::vector<int> other_workers;
@@ -245,10 +242,12 @@ class Iteration {
           const int u = x_.unit[judgement_[entries[e]]];
           if (!(unit[u] > 0)) continue;
           for (const int j : x_.unit_judgements.positions(u)) {
+            // `judged_weight_[i]`: weight of the units to which k gave label a and which i judged.
             const int i = x_.worker[j];
             if (judged_weight_[i] == 0) other_workers.push_back(i);
             judged_weight_[i] += unit[u];
           }
+          // `given_weight_[i]`: weight of the units to which both k and i gave label a.
           const int vote = givers_.vote[entries[e]];
           for (const int g : givers_.positions(vote)) {
             given_weight_[givers_.worker[g]] += unit[u];

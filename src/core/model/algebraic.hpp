@@ -10,9 +10,9 @@
 
 namespace fallible {
 
-// Whether the K-model is identified from the ratings.
-//   no_pairs: it is not, because no case has ratings of two raters.
-//   chance: it is not, because the agreement of raters is at or below chance.
+// Whether the K-model is identified from the ratings, and the reason if it is not.
+//   no_pairs: no case has ratings of two raters.
+//   chance: the agreement of raters is at or below chance.
 enum class Identified { yes, no_pairs, chance };
 
 // Name of a value of this enum in R: "yes", "no_pairs" or "chance".
@@ -33,10 +33,9 @@ struct KFit {
 KFit fit_algebraic(const Tallies& tallies, const std::vector<double>& weight);
 
 // Covariance matrix of rater accuracy (first row and column) and base rates, by the delta method.
-// First estimates the covariance of agreement and category shares from the variation between cases.
-// Then transforms this matrix with the derivatives of equations 2 and 5. If any base rate is zero,
-// all entries of base rates are NaN. If all pairs of ratings agree, if the fit is not identified,
-// or if there is at most one case, the whole matrix is NaN.
+// The variation between cases gives the covariance of agreement and category shares. If any base
+// rate is zero, all entries of base rates are NaN. The whole matrix is NaN if the K-model is not
+// identified, if all pairs of ratings agree, or if there is at most one case.
 Eigen::MatrixXd covariance(const Tallies& tallies, const KFit& fit);
 
 // Computes posterior probabilities of the categories for the cases of a tally. Needs an identified

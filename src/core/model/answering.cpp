@@ -57,11 +57,10 @@ void Answering::update() {
   const int K = categories;
   const double prior_weight = 2 / (1 + kappa);
   double slope = -prior_weight, curvature = square(prior_weight) / 2;
-  // `all_draws`: expected number of new draws, one per used judge and truth. In the Chinese
-  // restaurant representation of the Beta-binomial distribution, a reply repeats an earlier reply
-  // or is a new draw. A new draw is an answer with probability mu_jk, otherwise an abstention.
-  // `answer_draws`: expected number of new draws that are answers. The logits b_j + h_k of mu_jk
-  // are fitted to these numbers by logistic regression.
+  // A reply is an answer or an abstention. In the Chinese restaurant representation of the
+  // Beta-binomial distribution, a reply repeats an earlier reply or is a new draw. `all_draws`:
+  // expected number of new draws, used judges x truths. `answer_draws`: expected number of new
+  // draws that are answers. A logistic regression of these numbers updates b and h.
   Table<double> answer_draws(used_judges.size(), K), all_draws = answer_draws;
   for (std::size_t i = 0; i < used_judges.size(); ++i) {
     for (int k = 0; k < K; ++k) {

@@ -11,18 +11,16 @@ namespace fallible {
 
 // Judge j answers a case of category k with probability a_jk and abstains otherwise. a_jk has a
 // Beta distribution with mean mu_jk and concentration kappa. The logit of mu_jk is b_j + h_k: b_j
-// is high for judges who often answer, h_k for categories that are easy to answer. h_k is normal
-// with mean 0 and standard deviation omega. Judges who always or never answer are left out, because
-// whether they answer does not depend on the truth. Judges with a known confusion matrix are left
-// out, too.
-// The priors are weak. kappa has the density (1 + kappa)^-2. The prior of each b_j has the same
-// effect as half an answer and half an abstention. omega has a prior guess (answering.cpp).
+// is high for judges who often answer, h_k for categories that are easy to answer.
 struct Answering {
   int categories = 0;
+  // kappa has the prior density (1 + kappa)^-2. omega is the standard deviation of h_k, which is
+  // normal with mean 0. omega has a prior guess (answering.cpp).
   double kappa = 4, omega = 0.3;
   // Judges (from 0) who both answered and abstained, and whose confusion matrix is unknown. Only
   // these judges have a_jk.
   std::vector<int> used_judges;
+  // The prior of each b_j has the same effect as half an answer and half an abstention.
   std::vector<double> b, h;  // b_j of all judges, h_k of all categories
   // Expected numbers of answers and of abstentions: judges x truths.
   Table<double> answers, abstentions;

@@ -8,11 +8,11 @@ namespace fallible {
 
 namespace {
 
-// Prior guesses of two standard deviations (see Centre in pooled.hpp): `tau` of the skills s_j of
-// raters, and `ups` of u_k, which is high for categories k that are easy to recognise.
-// `skill_weight`: weight of the guess of `tau`, as a number of raters. `recognition_weight`: weight
-// of the guess of `ups`, as a number of categories.
+// Prior guess of `tau`, the standard deviation of the skills of raters (see Centre in pooled.hpp).
+// `skill_weight`: weight of this guess, as a number of raters.
 constexpr double skill_weight = 2, tau_guess = 0.6;
+// Prior guess of `ups`, the standard deviation of u_k, which is high for categories k that are easy
+// to recognise. `recognition_weight`: weight of this guess, as a number of categories.
 constexpr double recognition_weight = 1, ups_guess = 0.3;
 // Prior guess of the probability of a right answer, logistic(ubar), where ubar is the mean of all
 // u_k. `mean_weight`: weight of the guess, as a number of ratings.
@@ -30,13 +30,12 @@ constexpr double variance_tolerance = 1e-10, least_divisor = 1e-3;
 
 }  // namespace
 
-// Expected numbers of new draws, and derivatives of the log density. In the Chinese restaurant
-// representation of the Dirichlet-multinomial, a rating repeats an earlier rating or is a new draw.
-// m_jk (see Centre) contains the probabilities of the ratings in a new draw.
-//   right: number of new draws that are right answers, judges x truths.
-//   answers: number of all new draws, judges x truths.
-//   errors: number of new draws that are wrong answers, summed over judges, truths x ratings.
-//   slope, curvature: first and second derivative with respect to the concentration c.
+// Quantities from which the parameters are updated. In the Chinese restaurant representation of the
+// Dirichlet-multinomial distribution, a rating repeats an earlier rating or is a new draw.
+//   right: expected number of new draws that are right answers, judges x truths.
+//   answers: expected number of all new draws, judges x truths.
+//   errors: expected number of new draws that are wrong answers by any judge, truths x ratings.
+//   slope, curvature: derivatives of the log density with respect to the concentration c.
 struct Centre::Tables {
   Table<double> right, answers, errors;
   double slope = 0, curvature = 0;

@@ -292,8 +292,8 @@ KStatistics KTester::compare(const LatentRows& rows, KTester* fitted) const {
                                              : alternative_newton_.fit(alternative, start);
     statistics.ratio = 2 * (alternative_fit.log_likelihood - fit.log_likelihood);
     if (fitted) {
-      // A null model without strata has the shift 0. The Hessian of the alternative model is
-      // computed at this value, because replicates are drawn from the null model.
+      // Replicates are drawn from the null model. If it has no strata, the shift between strata is
+      // 0 in replicates, so the Hessian of the alternative model is computed at 0.
       if (null.layout.shifts_at < 0 && alternative.layout.shifts_at >= 0) {
         start[alternative.layout.shifts_at] = 0;
       }

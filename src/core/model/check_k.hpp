@@ -40,7 +40,8 @@ struct PairAgreement {
   double cases;     // Number of common cases.
   double observed;  // Number of common cases with equal answers in the data.
   double expected;  // Number of common cases with equal answers that the model predicts.
-  // (observed - expected) / standard deviation of the number of equal answers; 0 if this is 0.
+  // (observed - expected) / standard deviation of the number of equal answers. 0 if the standard
+  // deviation is 0.
   double excess() const;
 };
 

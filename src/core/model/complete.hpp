@@ -15,12 +15,8 @@ namespace fallible {
 Eigen::MatrixXd information_of_rates(const Layout& layout, const Law& law,
                                      const ExpectedCounts& counts);
 
-// Approximate negative Hessian of the log posterior density for observed classes. The matrix
-// consists of small blocks, so it is inverted quickly. The blocks of base rates, of accuracies
-// around their mean, and of each row of error rates are a diagonal matrix plus a matrix of rank
-// one. The parameters of ordinal errors, the parameters of confidence levels, and base rates with
-// covariates form dense blocks. All other parameters are treated as independent. Keeps a pointer to
-// `layout`.
+// Approximate negative Hessian of the log posterior density, as if the true classes were observed.
+// The matrix consists of small blocks, so it is inverted quickly. Keeps a pointer to `layout`.
 class CompleteCurvature {
  public:
   CompleteCurvature() = default;
@@ -45,6 +41,8 @@ class CompleteCurvature {
   void add_priors(const Eigen::VectorXd& x);
 
   const Layout* layout_ = nullptr;
+  // Diagonal of the matrix. The blocks of base rates, of accuracies around their mean, and of each
+  // row of error rates also have a part of rank one, see solve().
   Eigen::VectorXd diagonal_;
   // Expected number of cases in the last category, including pseudo-cases. solve() needs it to
   // invert the block of base rates, although the logit of this category is not a parameter.
@@ -55,7 +53,8 @@ class CompleteCurvature {
   // `expected_errors_`: expected number of wrong answers, groups x truths. Judges of a group have
   // equal parameters.
   std::vector<double> error_share_, expected_errors_;
-  // Dense block: position of its first parameter, and Cholesky factor of its curvature.
+  // Dense block, for base rates with covariates, ordinal errors or confidence levels: position of
+  // its first parameter, and Cholesky factor of its curvature.
   struct Block {
     int first;
     Eigen::LLT<Eigen::MatrixXd> root;

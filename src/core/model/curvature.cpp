@@ -66,12 +66,10 @@ class SparseVector {
   std::vector<int> nonzero_;
 };
 
-// Computes the covariance matrix of the scores of each case, under the posterior distribution of
-// its class. Adds the sum of these matrices over all cases to the lower triangle of `to`. A case
-// has one score vector per class: the gradient of the log probability of the class and the ratings.
-// For the logit of a base rate, the derivative is simplified to 1 in its class and 0 in other
-// classes. The exact derivative differs only by a constant, which does not change the covariance.
-// Also adds expected numbers of ratings to `counts`.
+// Adds the covariance matrices of the scores of all cases to the lower triangle of `to`. A case has
+// one score vector per class: the gradient of the log probability of the class and the ratings. Its
+// covariance is computed over the posterior distribution of the class. Also adds expected numbers
+// of ratings to `counts`.
 void add_variance_of_scores(const LatentClass& model, const Eigen::VectorXd& x, const Law& law,
                             const std::vector<int>& direction, ExpectedCounts& counts,
                             Eigen::MatrixXd& to) {
@@ -83,6 +81,9 @@ void add_variance_of_scores(const LatentClass& model, const Eigen::VectorXd& x, 
     const double w = rows.weight[row];
     for (int c = 0; c < law.classes; ++c) {
       if (posterior[c] == 0) continue;
+      // The derivative with respect to the logit of a base rate is set to 1 in its class and 0 in
+      // other classes. The exact derivative differs only by a constant, which does not change the
+      // covariance.
       for (int j = 0; c % N < N - 1 && j < model.layout.coefficients(); ++j) {
         score.add(direction[model.layout.rate_at(j, c % N)],
                   rows.populations.value(rows.population_of(row), j));
@@ -186,8 +187,8 @@ Curvature::Curvature(const Layout& layout, const Eigen::MatrixXd& hessian,
       continue;
     }
     for (Eigen::Index r = 0; r < root_.rows(); ++r) {
-      // The curvature in this direction is zero. A quantity that changes along it is not
-      // identified, so its variance is NaN.
+      // The density is flat in this direction. Quantities that change in this direction are not
+      // identified, so their variance is NaN.
       root_(r, i) = std::fabs(root_(r, i)) > 1e-6 ? not_a_number : 0;
     }
   }
@@ -269,11 +270,10 @@ constexpr int max_dense_directions = 30;
 // = 1 / sqrt(0.05), so that directions without information have a finite variance.
 constexpr double ridge = 0.05;
 
-// Returns the shape of the ridge: directions x directions. A multiple of this matrix is added to
-// the curvature. It is the identity, except in the block of the logits of base rates, which starts
-// at direction `first` and has `rates` directions. These logits are relative to the last category,
-// but the evidence must not depend on which category is last. Therefore the ridge of base rates
-// acts on the logits of all categories relative to their mean.
+// Returns the matrix of which a multiple is added to the curvature as a ridge: directions x
+// directions. It is the identity, except for the logits of base rates: `rates` directions from
+// `first`. Their ridge acts on the logits of all categories relative to their mean, so that the
+// evidence does not depend on which category is last.
 Eigen::MatrixXd ridge_shape(Eigen::Index directions, Eigen::Index first, Eigen::Index rates) {
   Eigen::MatrixXd shape = Eigen::MatrixXd::Identity(directions, directions);
   shape.block(first, first, rates, rates).array() -= 1.0 / static_cast<double>(rates + 1);

@@ -9,10 +9,10 @@
 
 namespace fallible {
 
-// Treatment of kinks. In models with strata, the density has kinks where the accuracy in a stratum
-// reaches 0 or 1: its derivative jumps.
-//   sharp: finite differences of the gradient have small steps, so that they do not cross a kink.
-//   smoothed: they have large steps across several kinks, for all parameters other than base rates.
+// Treatment of kinks. In models with strata, the derivative of the density jumps where the accuracy
+// in a stratum reaches 0 or 1. The Hessian is computed from finite differences of the gradient.
+//   sharp: the steps of the differences are small, so that they rarely cross a kink.
+//   smoothed: the steps are large, so that the differences average over several kinks.
 enum class Kinks { sharp, smoothed };
 
 // Returns the Hessian of the log posterior density at `x`: parameters x parameters. Needs one pass
@@ -56,8 +56,7 @@ Eigen::MatrixXd natural_covariance(const LatentClass& model, const Eigen::Vector
 
 // Approximate variances of the natural parameters, for models that are too large for
 // natural_covariance(). These variances are too small, because the true categories are treated as
-// known: the variance of a rater's accuracy depends only on this rater's ratings. Empty for models
-// with ordinal errors, confidence levels or covariates.
+// known. Empty for models with ordinal errors, confidence levels or covariates.
 std::vector<double> natural_variances(const LatentClass& model, const Eigen::VectorXd& x);
 
 // Marginal likelihood of a model.
@@ -68,9 +67,9 @@ struct Evidence {
 };
 
 // Laplace approximation of the log evidence, from the curvature at the maximum `x` of the log
-// posterior density. Only for models without free error rates. If there are many raters, their
-// deviations from the mean are integrated separately, as if the truth were known. The system's
-// standard error is then computed as if all raters changed together.
+// posterior density. Only for models without free error rates. With many raters, the accuracy of
+// each rater is integrated separately, as if the truth were known. The system's standard error then
+// treats the accuracies of all raters as one parameter.
 Evidence laplace_evidence(const LatentClass& model, const Eigen::VectorXd& x);
 
 }  // namespace fallible

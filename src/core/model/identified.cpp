@@ -17,10 +17,11 @@ namespace {
 
 constexpr int max_complete_raters =
     20;  // up to this number of raters, SmallPanel contains all of them
-// With more than `max_complete_raters` raters, SmallPanel contains at most this number of raters.
-// They all rated the same cases.
+// If the data have more than 20 raters, SmallPanel contains at most this number of raters, all from
+// one row.
 constexpr int reduced_raters = 6;
-// Highest number of categories in SmallPanel.
+// Highest number of categories in SmallPanel. More are not needed, because each further category
+// adds more possible combinations of answers than parameters.
 constexpr int max_categories = 4;
 // A parameter counts as identified if null_space_shares() returns at most this value for it.
 constexpr double null_space_tolerance = 1e-4;
@@ -32,8 +33,9 @@ bool has_matrix_information(const LatentRows& rows, int judge) {
   return rows.has_known_matrix(judge) || rows.has_calibration_sample(judge);
 }
 
-// Returns true for each judge with separate parameters, but without a known matrix or calibration
-// sample, whose answers do not vary. Such answers are not sufficient to identify these parameters.
+// Returns true for each judge whose parameters are not identified because all answers of the judge
+// are equal. Returns false for judges without separate parameters, and for judges with a known
+// matrix or a calibration sample.
 std::vector<bool> constant_judges(const LatentRows& rows, const LatentModel& model) {
   std::vector<int> last_answer(rows.judges, -1);
   std::vector<bool> has_varied(rows.judges, false);
@@ -53,11 +55,9 @@ std::vector<bool> constant_judges(const LatentRows& rows, const LatentModel& mod
   return is_constant;
 }
 
-// A small data set of random answers, in which the same raters rate the same cases as in the data.
-// The answers may be random, because identification depends on which judges rated which cases, not
-// on their answers. If there are more than 20 raters, only six raters of the row with most raters
-// are used. At most four categories are used: each further category adds more possible combinations
-// of answers than parameters. Judges in constant_judges() are left out.
+// A small data set of random answers, in which the same judges rate the same cases as in the data.
+// The answers may be random, because identification depends only on which judges rated which cases.
+// Judges in constant_judges() are left out.
 class SmallPanel {
  public:
   SmallPanel(const LatentRows& rows, const LatentModel& model)
@@ -69,6 +69,7 @@ class SmallPanel {
     if (rows.raters <= max_complete_raters) {
       for (int u = 0; u < rows.raters; ++u) add_judge(u);
     } else {
+      // Uses at most six raters, from the row with most raters.
       int most_informative = -1;
       for (int i = 0; i < rows.size(); ++i) {
         int n_informative = 0;
@@ -88,11 +89,9 @@ class SmallPanel {
     }
     raters_ = judges_;
     if (rows.joined()) add_judge(rows.raters);
-    // Groups rows by known truth. Each group is drawn equally often, so that rare known categories
-    // are included; identification does not depend on their frequency. Rows are also grouped by
-    // population, if there are few populations: at most twice the number of coefficients (intercept
-    // and covariates). With more populations, rows that are drawn at random come from enough of
-    // them.
+    // Groups rows by known truth. Each group is later drawn equally often, so that rare known
+    // categories are included. If there are few populations, rows are also grouped by population.
+    // Otherwise, randomly drawn rows come from enough populations.
     const bool few_populations = rows.populations.size() <= 2 * rows.populations.coefficients();
     std::map<std::pair<int, int>, std::vector<int>> rows_by_truth;
     for (int i = 0; i < rows.size(); ++i) {
@@ -121,8 +120,8 @@ class SmallPanel {
     drawn_rows.raters = raters_;
     drawn_rows.judges = judges_;
     add_random_matrices(drawn_rows, stream);
-    // Replaces covariates by random values. Nearly collinear covariates would make the model look
-    // unidentified, but this function does not check covariates.
+    // Replaces covariates by random values, because nearly collinear covariates would make the
+    // model look unidentified.
     drawn_rows.populations = rows_.populations;
     double* value = drawn_rows.populations.design.data();
     std::generate_n(value, drawn_rows.populations.design.size(), [&] { return stream.uniform(); });

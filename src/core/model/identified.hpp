@@ -12,10 +12,9 @@ namespace fallible {
 struct IdentifiedJudges {
   // True if all parameters of the checked judges and the base rates are identified.
   bool all = false;
-  // True if `all` is true. In models with separate free error rates of each judge, also true if the
-  // base rates, at least three judges, and the system (if it is a judge) are identified. In these
-  // models, judges with too few common cases may not be identified although the other judges and
-  // the base rates are.
+  // True if `all` is true. Also true if each judge has separate free error rates, and the base
+  // rates, at least three judges and the system (if it is a judge) are identified. The other judges
+  // may then have too few common cases to be identified.
   bool model = false;
   // One value per judge: are the parameters of the judge identified? Checked only if each judge has
   // separate free error rates, and the base rates are identified. True for judges that were not

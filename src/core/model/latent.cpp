@@ -118,10 +118,9 @@ constexpr double em_gain = 1e-6;
 // Number of pseudo-ratings that the first EM step adds to each count, to leave the boundary.
 constexpr double boundary_pseudo_ratings = 0.01;
 
-// True if the optimiser may have stopped at an accuracy of 0 or 1 that is not a maximum. This is
-// possible only without a prior: at accuracies of 0 and 1, the derivative with respect to the logit
-// is zero even if another accuracy has a higher likelihood. False for models in which EM steps are
-// not exact, because leave_boundary() uses EM steps.
+// True if the optimiser may have stopped at an accuracy of 0 or 1 that is not a maximum, because
+// the derivative with respect to the logit is zero there. This is possible only without a prior.
+// Always false for models in which the EM steps of leave_boundary() are not exact.
 bool is_at_boundary(const LatentClass& model, const Eigen::VectorXd& x) {
   const Layout& layout = model.layout;
   const Eigen::Index size = static_cast<Eigen::Index>(layout.groups) * layout.accuracies_per_group;
@@ -208,9 +207,9 @@ Eigen::VectorXd LatentClass::start() const {
   const int classes = layout.classes();
   std::vector<double> posterior(classes);
   ExpectedCounts counts(layout);
-  // Computes expected numbers of ratings as if the posterior probabilities of each row were its
-  // vote shares. These numbers are not needed with a pooled prior: its Dirichlet parameters
-  // determine the confusion matrices of the raters and the category of each class.
+  // Computes expected numbers of ratings, with the vote shares of each row as posterior
+  // probabilities. Not needed with a pooled prior, because its Dirichlet parameters determine the
+  // confusion matrices.
   for (int i = 0; i < rows.size(); ++i) {
     if (rows.weight[i] == 0 || layout.prior.rows) continue;
     count_steps(static_cast<unsigned>(classes));
@@ -219,9 +218,8 @@ Eigen::VectorXd LatentClass::start() const {
     rows.add_expected(i, posterior.data(), classes, counts.classes.data(), counts.ratings.data());
   }
   Eigen::VectorXd x = estimate_from_counts(layout, counts);
-  // If all accuracies and error rates are free, estimate_from_counts() is an EM step. The algorithm
-  // of Dawid and Skene (1979) is EM from the votes, so the fit starts from the result of thirty
-  // steps of this algorithm.
+  // Models with free error rates and without strata start from thirty EM steps: the algorithm of
+  // Dawid and Skene (1979), which is EM from the votes. estimate_from_counts() is the M-step.
   const bool uses_em = layout.errors_at >= 0 && layout.strata == 1;
   for (int step = 0; uses_em && step < em_steps; ++step) {
     counts = ExpectedCounts(layout);

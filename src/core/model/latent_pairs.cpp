@@ -76,6 +76,8 @@ PairFrequencies pair_frequencies(const Layout& layout) {
     const Square cell = table(kind);
     for (double& frequency : cell) frequency /= pairs.share[kind];
     pairs.share[kind] /= total;
+    // If two judges with the same parameters give the ratings a and b, the pair adds 1/2 to both
+    // cells (a, b) and (b, a).
     if (pairs.first[kind] != pairs.second[kind]) continue;
     for (int k = 0; k < N; ++k) {
       for (int l = 0; l < k; ++l) {
@@ -87,8 +89,9 @@ PairFrequencies pair_frequencies(const Layout& layout) {
 }
 
 // Calls visit(kind, cell, first, second, joint) for each cell of each kind (see PairFrequencies).
-// `first`, `second`: positions in `law.probability` of the two ratings of the cell, given the first
-// class. `joint`: for each class, the joint probability of the class and both ratings.
+// `first`, `second`: positions in `law.probability` where the probabilities of the two ratings
+// begin, one per class. `joint`: for each class, the joint probability of the class and both
+// ratings.
 template <class Visit>
 void PairObjective::for_each_cell(const Law& law, const Visit& visit) const {
   std::vector<double> joint(law.classes);
@@ -119,9 +122,8 @@ double PairObjective::evaluate(const Eigen::VectorXd& x, Eigen::VectorXd* gradie
     loss += pairs_.share[kind] * difference * difference;
     if (!gradient) return;
     // `slope`: derivative of the objective with respect to the log of the joint probability of the
-    // two ratings and class c. add_gradient() multiplies the derivative of each log probability by
-    // a weight, and adds the products. The weights are usually expected counts; here they are sums
-    // of slopes (chain rule).
+    // two ratings and class c. By the chain rule, add_gradient() needs the sums of these slopes in
+    // place of expected counts.
     for (int c = 0; c < law.classes; ++c) {
       const double slope = scale * pairs_.share[kind] * difference * joint[c];
       counts.ratings[first + c] += slope;

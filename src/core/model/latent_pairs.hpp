@@ -8,12 +8,10 @@
 
 namespace fallible {
 
-// Relative frequencies of pairs of ratings of the same case by different judges. All pairs of
-// ratings by the same two judges form a kind of pairs, and each kind has a table of frequencies.
-// Judges with the same parameters count as the same judge. A cell of a table is a pair of ratings.
-// With N categories, kind i has the cells i N^2 ... (i + 1) N^2 - 1; the rating of judge `second`
-// changes fastest. If two judges with the same parameters give the ratings a and b, the pair adds
-// 1/2 to both cells (a, b) and (b, a).
+// Relative frequencies of pairs of ratings of the same case by different judges. All pairs by the
+// same two judges form a kind of pairs; judges with the same parameters count as the same judge.
+// Each kind has a table with one cell for each pair of categories. With N categories, kind i has
+// the cells i N^2 ... (i + 1) N^2 - 1; the rating of judge `second` changes fastest.
 struct PairFrequencies {
   int categories = 0;
   std::vector<int> first, second;  // first and second judge of each kind, from 0

@@ -47,8 +47,7 @@ struct LatentRows : RatedRows {
   std::vector<std::vector<double>> matrix;
 
   // Numbers of ratings by each judge in a calibration sample with known truth: truths x ratings,
-  // row by row. The entry of a judge without a calibration sample is empty. Pooled priors include
-  // these numbers.
+  // row by row. The entry of a judge without a calibration sample is empty.
   std::vector<std::vector<double>> calibration;
 
   Populations populations;
