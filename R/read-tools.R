@@ -5,11 +5,11 @@
 # Reads the answers to `items` (samples or other records). Returns the list that `read` in
 # new_format() returns.
 # * item_noun, answer_noun: words for an item and for its answers, for messages.
-# * item_fields: function of an item that returns its fields. The first field is the case. The
-#   optional field `key` identifies the case across files, see new_format().
-# * answers_of: function of an item that returns its answers, with the raters as names.
+# * item_fields: function that returns the fields of an item. The first field identifies the case
+#   in a file, and the optional field `key` identifies it in several files.
+# * answers_of: function that returns the answers to an item, named by rater.
 # * rater, rating: names of the columns of raters and ratings.
-# * fields: function of an answer that returns its fields.
+# * fields: function that returns the fields of an answer.
 # * ...: further elements of the result.
 nested_answers <- function(input, items, item_noun, answer_noun, item_fields, answers_of, rater,
                            fields, rating = NULL, ...) {
@@ -94,11 +94,11 @@ promptfoo_results <- function(file) {
   if (!has_names(results)) results else results$results
 }
 
-# Reads results of promptfoo. A case is the answer of a provider to a prompt with the variables of a
-# test. Assertions are raters.
+# Reads results of promptfoo. A case is a combination of provider (model), prompt and test.
+# Assertions are raters.
 read_promptfoo <- function(input) {
   results <- promptfoo_results(input$record) %||% json_records(input)
-  # Old versions do not number tests.
+  # Old versions do not number tests. The number of the result is then used.
   results <- Map(function(result, number) {
     replace(result, "testIdx", result$testIdx %||% paste0("#", number))
   }, results, seq_along(results))
@@ -117,7 +117,7 @@ read_promptfoo <- function(input) {
       key = if (!is_empty(run_id)) paste(run_id, case_id)
     )
   }, function(result) {
-    # Sets of assertions are dropped, because the list also contains each assertion of a set.
+    # Drops results of sets of assertions, because the list also contains each assertion of a set.
     name_answers(Filter(
       function(part) is_empty(part$componentResults), result$gradingResult$componentResults
     ), function(part) {
@@ -141,8 +141,8 @@ provider_id <- function(provider) if (is.list(provider)) provider$id else provid
 
 # ---- DeepEval -------------------------------------------------------------------------------
 
-# Returns the test cases in a file. The file contains a test run, which some versions of DeepEval
-# store one level deeper, or a result of its function evaluate().
+# Returns the test cases in `run`: a test run of DeepEval, or the result of its function evaluate().
+# Some versions store a test run one level deeper.
 deepeval_cases <- function(run) {
   run <- as.list(as.list(run)$testRunData %||% run)
   c(run$testCases, run$conversationalTestCases, run$test_results)
@@ -153,8 +153,8 @@ deepeval_metrics <- function(case) {
   case$metricsData %||% case$metricsMetadata %||% case$metrics_data
 }
 
-# Reads a test run of DeepEval. Each file is a separate run, so the same name in two files means two
-# cases.
+# Reads a test run of DeepEval. Test cases with the same name in two files are different cases, so
+# their keys contain the path of the file.
 read_deepeval <- function(input) {
   nested_answers(input, deepeval_cases(input$document), "test case", "metrics", function(case) {
     case_id <- paste(c(case$name, case$order), collapse = "/")
@@ -240,8 +240,8 @@ read_label_studio <- function(input) {
   )
 }
 
-# Returns the annotations and predictions of a task, a list of records. Short exports contain only
-# identifiers of predictions, which are skipped.
+# Returns a list with a record for each annotation and each prediction of a task. Predictions are
+# skipped in short exports, which contain only their identifiers.
 task_records <- function(task) {
   data_fields <- Filter(function(value) is.atomic(value) && length(value) == 1L, task$data)
   names(data_fields) <- sprintf("data.%s", names(data_fields))
@@ -273,8 +273,9 @@ task_records <- function(task) {
   )
 }
 
-# Returns the labels in the value of a control (an input element of Label Studio); NULL if it has no
-# categories. In a taxonomy, a tree of categories, a label is the path to the category.
+# Returns the labels in the value of a control (an input element of Label Studio). Returns NULL if
+# the value contains no label. In a taxonomy (a tree of categories), a label is the path to the
+# category.
 value_label <- function(value) {
   if (!is.null(value$taxonomy))
     return(map_chr(value$taxonomy, function(path) paste(unlist(path), collapse = " / ")))

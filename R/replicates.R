@@ -139,9 +139,9 @@ warn_failed_replicates <- function(names, share, conf_level, hint) {
     names, share, " of replicates", (1 - conf_level) / 2, hint)
 }
 
-# Warns about bootstrap intervals that do not contain their estimate. In this situation nearly all
-# replicates are on one side of the estimate. Their bias is larger than their standard deviation. No
-# type of bootstrap interval corrects this bias. `hint`: hint at the end of the warning.
+# Warns about bootstrap intervals in `table` that do not contain their estimate. In this situation,
+# no type of bootstrap interval corrects the bias of the replicates. `hint`: hint at the end of the
+# warning.
 warn_outside <- function(names, table, hint) {
   tolerance <- 1e-6 # numerical error of estimates that are computed by iteration
   names_outside <- names[which(

@@ -30,8 +30,7 @@ say_sentences.system_comparison <- function(x) { # nolint: object_name, object_l
     "; ratings do not show which of the two is better: the model favours %s, counts of votes favour
     %s or neither", system1, system2
   )
-  # A reservation is a sentence on the main limitation of the estimate of a system. All systems have
-  # the same sentence, or an empty string. pmax() returns the sentence if either system has it.
+  # For each system, a sentence on the main limitation of its estimate, or an empty string.
   reservations <- x$options$reservations
   sentences <- ifelse(
     is.na(table$estimate),
@@ -40,6 +39,7 @@ say_sentences.system_comparison <- function(x) { # nolint: object_name, object_l
       "On the same %s %s, %s%s%s.%s", cases_words(table$n), x$options$judges, difference_words,
       ifelse(is_undecided & !is.na(table$conf.low), undecided_text, ""),
       ifelse(table$order_known %in% FALSE & !is_tie, unknown_order_words, ""),
+      # Systems with a reservation have the same one. pmax() returns it if either system has it.
       pmax(reservations[system1], reservations[system2])
     )
   )
@@ -192,9 +192,9 @@ describe_methods.alt_test <- function(x) { # nolint: object_name.
   )
 }
 
-# Returns sentences about a Bayesian fit. They contain sensitivities of raters and base rates. With
-# two categories, they also contain specificities, and are only about the positive category. If the
-# chains have not converged, these sentences are not supported.
+# Returns sentences about the sensitivities and base rates of a Bayesian fit. With two categories,
+# they are only about the positive category, and also contain specificities. If the chains have not
+# converged, no estimate is supported.
 say_sentences.draws_fit <- function(x) { # nolint: object_name.
   categories <- x$x$categories
   is_binary <- length(categories) == 2L

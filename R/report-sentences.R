@@ -91,8 +91,8 @@ cite_titles <- function(records, titles) {
   paste0(titles, ifelse(nzchar(citations), paste0(" (", citations, ")"), ""))
 }
 
-# Returns the references in `full` (of measures or metrics) that are not in the vector `references`.
-# Leaves out references without a year in brackets, because the paragraph contains their full text.
+# Returns the references in `full` (of measures or metrics) to list after a methods paragraph. Drops
+# those in the vector `references`, and those without a year, which the paragraph cites in full.
 works_to_cite <- function(full) {
   unique(unname(full[!shorten_citation(full) %in% c(full, names(references))]))
 }
@@ -178,9 +178,9 @@ words_if <- function(condition, words, ...) {
   if (!isTRUE(condition)) "" else if (...length() > 0L) fill_template(words, ...) else words
 }
 
-# Returns a table with a row per sentence, supported sentences first. `system`: systems of the
-# supported sentences. If there are more sentences than systems, the last sentences are about all
-# systems, and their system is NA. The same holds for `unsupported_system`.
+# Returns a table with a row per sentence, supported sentences first. `system`,
+# `unsupported_system`: systems of the first supported and unsupported sentences. The other
+# sentences are about all systems, and their system is NA.
 sentence_table <- function(system, supported, unsupported, unsupported_system = NA) {
   sentences <- columns_tibble(
     system = c(system[seq_along(supported)], unsupported_system[seq_along(unsupported)]),

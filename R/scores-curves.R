@@ -134,14 +134,14 @@ bind_score_tables <- function(score_input, categories, make_table) {
 }
 
 # Returns the sensitivity and specificity at each distinct score of category number `k`, from the
-# highest score to the lowest. cummax() is needed because weights of cases may be negative (see
-# truth_weights()).
+# highest score to the lowest.
 roc_points <- function(scored_system, k) {
   score_order <- scored_system$score_data$order[[k]]
   w <- scored_system$w[, k]
   compute_share_above <- function(weight) {
     weight <- weight * scored_system$v
     cumulative_share <- cumulative_weight(score_order, weight) / sum(weight)
+    # Weights may be negative (see truth_weights()). Therefore cummax() makes the shares monotone.
     clip01(c(0, cummax(cumulative_share)))
   }
   list(

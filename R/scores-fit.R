@@ -129,9 +129,6 @@ score_codes <- function(x) {
 # * with two categories, the score of the second category;
 # * with more categories and probabilities, the highest score;
 # * with more categories and other scores, the score of the system's answer.
-#
-# Scores of different categories have separate bins. Positions in bins of different categories
-# differ by more than `bins_between`, so new_bin_interpolator() never interpolates between them.
 bins_of_scores <- function(scores, weight, scale, answer) {
   scored_cases <- which(!is.na(scores[, 1L]) & weight > 0)
   bin_codes <- list(code = integer(nrow(scores)), position = numeric(nrow(scores)))
@@ -142,6 +139,8 @@ bins_of_scores <- function(scores, weight, scale, answer) {
   } else {
     ifelse(answer[scored_cases] > 0L, answer[scored_cases], 1L)
   }
+  # Each category has separate bins. Between the positions of two categories is a gap, so that
+  # new_bin_interpolator() does not interpolate between their bins.
   for (k in sort(unique(binned_category))) {
     category_cases <- scored_cases[binned_category == k]
     bins <- equal_bins(scores[category_cases, k], weight[category_cases])
@@ -169,20 +168,11 @@ equal_bins <- function(score, weight) {
   list(code = match(bin_index, unique(bin_index))[tie_group], position = group_position[tie_group])
 }
 
-# Returns a function that interpolates the log probability of a score between the middles of
-# neighbouring bins. The cases of a bin then have different probabilities. The middle of a bin is
-# the mean position of its scores.
+# Returns a function that interpolates the log probability of a score between neighbouring bins, so
+# that the cases of a bin have different probabilities.
 # * codes: list of the matrices `code` and `position` (patterns x systems), see score_codes().
 # * weight: weight of each pattern.
 # * rater_count: number of raters.
-#
-# The function has two arguments:
-# * tables: list of the probabilities of the fit, a matrix (categories x codes) for each rater and
-#   then for each system.
-# * n: number of categories.
-#
-# It returns a matrix (patterns x categories): the interpolated log probability minus the log
-# probability of the bin, summed over systems.
 new_bin_interpolator <- function(codes, weight, rater_count) {
   interpolations <- lapply(seq_len(ncol(codes$code)), function(s) {
     scored_rows <- which(codes$position[, s] > 0)
@@ -190,6 +180,7 @@ new_bin_interpolator <- function(codes, weight, rater_count) {
     code <- codes$code[scored_rows, s]
     position <- codes$position[scored_rows, s]
     position_sums <- rowsum(weight[scored_rows] * cbind(position, 1), code)
+    # The middle of a bin is the mean position of its scores.
     bin_middles <- unname(position_sums[, 1L] / position_sums[, 2L])
     bin_group <- cumsum(c(TRUE, diff(bin_middles) > bins_between))
     # The log probability is interpolated between the bin of the score and `neighbour_bin`, the
@@ -209,6 +200,9 @@ new_bin_interpolator <- function(codes, weight, rater_count) {
       table = rater_count + s, used = scored_rows, from = code, to = neighbour_bin, share = share
     )
   })
+  # Returns the interpolated log probability minus the log probability of the bin, summed over
+  # systems: patterns x categories. `tables`: probabilities of the fit, a matrix (categories x
+  # codes) for each rater, then for each system. `n`: number of categories.
   function(tables, n) {
     log_change <- matrix(0, nrow(codes$code), n)
     for (interpolation in drop_null(interpolations)) {

@@ -45,22 +45,7 @@ metrics_of_scores <- function(estimate, plan, interval, conf_level) {
 # * rater_posterior: probabilities from raters only, see posterior_from_raters().
 # * make_system_input: function of the number `s` of a system. It returns the input of this system.
 #
-# The input of a system is a list. If its scores cannot be evaluated, its fields are `s` and
-# `reason`. If they can be evaluated, its fields are:
-# * s: number of the system.
-# * at: numbers of the cases with scores and ratings. All other fields concern these cases.
-# * v: weight of each case.
-# * posterior: posterior probabilities from raters only (cases x categories).
-# * known: is the truth of the case known, and was it used in the fit?
-# * truth: number of the true category of gold cases; 0 for other cases.
-# * score_data: sorted scores, the result of order_scores().
-# * sharing: number from 0 (independent errors) to 1 (shared errors). It is 1 for the method that
-#   assumes shared errors. For other methods, it is the argument `common` of
-#   estimate_accuracy() if this is a number, and otherwise 0.
-# * w: weights of truths (cases x categories), see truth_weights().
-#
-# `gold`: NULL, or a list of `case` and `truth` of gold cases. Their weights `w` are then 1 for the
-# known truth.
+# `gold`: NULL, or a list of `case` and `truth` of gold cases.
 score_panel <- function(estimate, gold = NULL) {
   x <- estimate$fit$x
   truth <- replace(integer(length(x$cases)), gold$case, gold$truth)
@@ -77,6 +62,17 @@ score_panel <- function(estimate, gold = NULL) {
   posterior <- if (is.null(no_score_reason)) rater_posterior$posterior(NULL)
   if (anyNA(posterior[is_usable, ])) no_score_reason <-
     "the truth is not identified from the ratings"
+  # Returns the input of a system, a list. If the scores of the system cannot be evaluated, the list
+  # contains only `s` and `reason`. Otherwise it contains:
+  # * s: number of the system.
+  # * at: numbers of the cases with scores and ratings. The next fields contain only these cases.
+  # * v: weight of each case.
+  # * posterior: posterior probabilities from raters only (cases x categories).
+  # * known: is the truth of the case known, and was it used in the fit?
+  # * truth: number of the true category of gold cases; 0 for other cases.
+  # * score_data: sorted scores, the result of order_scores().
+  # * sharing: number from 0 (independent errors) to 1 (shared errors).
+  # * w: weights of truths (cases x categories), see truth_weights().
   make_system_input <- function(s) {
     score_values <- x$scores$values[[x$systems[[s]]]]
     cases <- if (!is.null(score_values)) which(!is.na(score_values[, 1L]) & is_usable & weight > 0)
@@ -90,8 +86,9 @@ score_panel <- function(estimate, gold = NULL) {
       s = s, at = cases, v = weight[cases], posterior = pick_rows(posterior, cases),
       known = rater_posterior$known[cases],
       truth = truth[cases], score_data = order_scores(pick_rows(score_values, cases)),
-      # If `common` is not a number, the value is 0 and not the default of `common`. The default
-      # depends on the probability that two wrong answers are equal, which scores do not have.
+      # `sharing` is the argument `common` of estimate_accuracy() if the user gives a number, and
+      # otherwise 0. The default of `common` is only for answers: it depends on the probability that
+      # two wrong answers are equal.
       sharing = if (identical(estimate$options$method, method_shared$id)) 1 else
         if (has_fixed_common(estimate)) replace_na(estimate$details$common[[s]], 0) else 0
     )
@@ -104,7 +101,8 @@ score_panel <- function(estimate, gold = NULL) {
 }
 
 # Returns the weights `w` of a system (cases x categories), see score_panel(). Gold cases have
-# weight 1 for their true category. NULL if raters do not separate the categories of other cases.
+# weight 1 for their true category. NULL if raters do not separate the categories, unless all cases
+# are gold cases.
 score_weights <- function(scored_system) {
   posterior <- scored_system$posterior
   weights <-
@@ -168,10 +166,8 @@ score_intervals <- function(rows, estimate, plan, scored_system, replicate_value
 }
 
 # Reduces the lower confidence limits of calibration errors, which are means of absolute gaps
-# between scores and shares of cases. Chance causes gaps of the size `slack` even if scores are
-# calibrated. The new limit is the old limit minus `slack`, or, if this is lower, the estimate minus
-# `z` standard errors minus `slack`. `z` is 0 without gold cases. It is positive with gold cases,
-# because chance then causes larger gaps.
+# between scores and shares of cases. Subtracts `slack`, the size of gaps by chance if scores are
+# calibrated. Before the subtraction, a limit is at most the estimate minus `z` standard errors.
 lower_limits_by_gaps <- function(rows, plan, scored_system, z = 0) {
   for (i in which(field_of_rows(plan, "gaps"))) {
     record <- plan$records[[plan$rows$metric[[i]]]]
@@ -184,19 +180,16 @@ lower_limits_by_gaps <- function(rows, plan, scored_system, z = 0) {
 
 # Returns the hidden error of each metric: the standard deviation of the bias due to shared errors,
 # which ratings do not identify. combine_hidden() combines two parts:
-# * Errors that the system shares with raters. The position between independent errors (0) and
-#   shared errors (1) is unknown. The effect of the position on the metrics is
-#   `compute_metrics_at(0) - compute_metrics_at(1)`.
+# * Errors that the system shares with raters. This part is computed from the metrics if all of the
+#   system's errors are independent, minus the metrics if all are shared.
 # * Errors that raters share with each other. They bias the estimated share of cases in which the
-#   category with the highest score is true. `top_shift` contains the change of each metric per unit
-#   of this bias (categories with the highest score x metrics).
-#
-# The hidden error increases with `dependence_weight`, which is small if the ratings support
-# independent errors. Here it is set to 1, because independent answers do not imply independent
-# scores.
+#   category with the highest score is true.
 hidden_error_of_scores <- function(estimate, plan, scored_system) {
+  # This weight is small if the answers of raters and systems support independent errors. It is set
+  # to 1 (no such support), because independent answers do not imply independent scores.
   estimate$details$dependence_weight[!is.na(estimate$details$dependence_weight)] <- 1
   v <- scored_system$v
+  # Metrics at a position between independent errors (0) and shared errors (1).
   compute_metrics_at <- function(position) {
     scored_system$w <- score_weights(replace(scored_system, "sharing", position))
     score_values(plan, scored_system)
@@ -205,6 +198,7 @@ hidden_error_of_scores <- function(estimate, plan, scored_system) {
   is_top <- indicator_matrix(scored_system$score_data$top, ncol(scored_system$w))
   top_weight <- sums_by_top(1)
   top_error_rate <- 1 - sums_by_top(rowSums(scored_system$w * is_top)) / top_weight
+  # Change of each metric per unit of bias: categories with the highest score x metrics.
   top_shift <- vapply(score_influence(plan, scored_system), function(influence) {
     change_by_top <- sums_by_top(rowSums(influence * (is_top - scored_system$w))) / sum(v)
     ifelse(top_error_rate > 0, change_by_top / top_error_rate, 0)
@@ -223,15 +217,13 @@ hidden_error_of_scores <- function(estimate, plan, scored_system) {
 #
 # If systems do not share the raters' errors, the score S and the ratings are independent given the
 # truth. Let F_j(A) be the probability that S is in a set A if category j is true. Then
-#   E[1(S in A) p_k] = sum_j F_j(A) E[p_j p_k],
-# because E[1(truth = j) p_k] = E[p_j p_k]. With weights p, a metric therefore mixes the
-# distributions F_j of all categories.
+#   E[1(S in A) p_k] = sum_j F_j(A) E[p_j p_k].
+# With weights p, a metric therefore mixes the distributions F_j of all categories.
 #
 # Let M = E[p p'], and let D be the diagonal matrix of base rates E[p]. The weights w = D M^-1 p
 # undo the mixing:
 #   E[w_j 1(S in A)] = E[p_j] F_j(A).
-# The weights of a case sum to one, because the base rates are M times a vector of ones. Single
-# weights may be below 0 or above 1.
+# The weights of a case sum to one, but single weights may be below 0 or above 1.
 
 # Smallest eigenvalue of the scaled matrix M_jk / sqrt(E[p_j] E[p_k]) for which metrics are
 # computed. The smallest eigenvalue is 1 if all truths are certain. It is 0 if the ratings do not
@@ -264,8 +256,8 @@ max_refitted <- 1e5
 # Fits the raters without systems, with the model of the estimate. An average over models has no
 # single model. For such an estimate, the fitted model is:
 # * the K-model, if the ratings are given as counts;
-# * otherwise the Dawid-Skene model, if more than half of the weight is on models in which wrong
-#   answers are not equally probable;
+# * otherwise the Dawid-Skene model, if the models in which wrong answers are not equally probable
+#   have more than half of the total weight in the average;
 # * otherwise a model with one accuracy per rater.
 fit_raters_only <- function(fit, estimate) UseMethod("fit_raters_only")
 

@@ -169,8 +169,8 @@ correlation_sentence <- function(panel_values, digits = 2L) {
 few_cases <- 10 # pairs with fewer common cases have hardly any information on shared errors
 
 # Returns the table of pairs for print(). Pairs are sorted by absolute correlation, with the largest
-# first. Pairs with fewer than `few_cases` common cases with known truth are last. Without known
-# truth, the table shows the range that the ratings allow.
+# first. Pairs with fewer than `few_cases` common cases with known truth are last. `level`: level of
+# the confidence intervals.
 pairs_to_print <- function(pairs, has_truth, level) {
   absolute_correlation <- abs(replace_na(pairs$estimate, 0))
   has_few_cases <- has_truth & pairs$known < few_cases
@@ -187,6 +187,7 @@ pairs_to_print <- function(pairs, has_truth, level) {
       }, cases = "known"
     )
   } else {
+    # Without known truth, each pair has a range of correlations that its ratings allow.
     shown_pairs$interval <- format_limits(shown_pairs$lowest, shown_pairs$highest, 2L)
     shown_columns <- c("pair", `correlation, without truth` = "interval", cases = "n")
   }
@@ -264,9 +265,7 @@ no_common_truth <- "no common case has a known truth"
 # common cases with known truth, `covariance` is n times the covariance of the variables "is right",
 # and `spread` is n times the product of their standard deviations.
 # * pairs: result of core_shared_pairs().
-# * right_rates: share of right answers of each rater over all of its cases with known truth. Shares
-#   over the common cases are not used for covariances, because in a crowd two raters have few
-#   common cases, on which the shares are often 1.
+# * right_rates: share of right answers of each rater over all of its cases with known truth.
 # * weights_are_numbers: are weights numbers of cases? If they are probabilities, there is no number
 #   of cases and no standard error.
 add_correlations <- function(table, pairs, right_rates, weights_are_numbers) {
@@ -292,7 +291,9 @@ add_correlations <- function(table, pairs, right_rates, weights_are_numbers) {
     paste0(no_interval_prefix, "the correlation is exactly 1 or -1")
   table$reason[is.na(table$estimate)] <- "one of the two raters is always right or always wrong"
   table$reason[n_known == 0] <- no_common_truth
-  # Accuracies of the first and the second rater of each pair.
+  # Accuracies of the first and the second rater of each pair, over all cases with known truth. They
+  # are not computed from common cases, because two raters in a crowd are often right in all of
+  # their few common cases.
   a <- right_rates[table$one]
   b <- right_rates[table$two]
   covariances <- rowSums(shares * cbind((1 - a) * (1 - b), -(1 - a) * b, -a * (1 - b), a * b))

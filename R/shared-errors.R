@@ -193,8 +193,8 @@ ratings_per_case <- function(x) {
 }
 
 # Creates the table of pairs, in which correlations are still NA.
-# * pairs: a list. `pairs$one` and `pairs$two` are the positions of both members of each pair in
-#   `judges`. `pairs$n` is the number of common cases of each pair.
+# * pairs: a list. `pairs$one` and `pairs$two` are the positions, in `judges`, of the two raters or
+#   systems of each pair. `pairs$n` is the number of common cases of each pair.
 # * judges: names of raters, then of systems.
 # * raters: number of raters.
 new_pair_table <- function(pairs, judges, raters, conf_level) {
@@ -232,10 +232,8 @@ complete_pair_table <- function(x) {
 
 # Adds the columns `lowest` and `highest`: the range of the correlation if no truth is known.
 # * agreeing: number of cases on which the pair agrees.
-# * limits: limits of accuracy, a row per rater and system.
-#
-# correlation_range() is slow. Therefore agreement is rounded to whole percents, and the result for
-# a percent is used for all pairs with the same limits of accuracy.
+# * limits: lowest and highest accuracy of each rater and system, a matrix with two columns.
+# * least_coinciding: smallest share of equal answers if both raters are wrong.
 add_correlation_range <- function(table, agreeing, x, limits, least_coinciding) {
   # If weights are probabilities of cases, the distribution of cases is known. The agreement then
   # has no sampling error, so the number of cases is infinite.
@@ -244,7 +242,8 @@ add_correlation_range <- function(table, agreeing, x, limits, least_coinciding) 
     normal_quantile(table$conf_level)
   )
   # For each pair, lists the whole percents between the confidence limits of its agreement. Limits
-  # are rounded outwards.
+  # are rounded outwards. Whole percents are used because correlation_range() is slow: it is called
+  # only once per percent for all pairs with the same limits of accuracy.
   percent_sets <- Map(seq, floor(100 * interval[, 1L] + 1e-9), ceiling(100 * interval[, 2L] - 1e-9))
   limits_group <- number_distinct_rows(
     data.frame(matrix(limits[c(table$one, table$two), ], nrow(table)))
@@ -350,8 +349,8 @@ effective_raters <- function(raters, correlation) {
 # * mean_ratings: mean number of ratings per case.
 rater_table <- function(rater_pairs, raters, answers, mean_ratings) {
   n_raters <- length(raters)
-  # Both functions sum `value`, which has an element per pair. sum_with_rater() returns the sum over
-  # the pairs with each rater, and sum_without_rater() the sum over all other pairs.
+  # For each rater, sum_with_rater() returns the sum of `value` over the pairs with this rater.
+  # sum_without_rater() returns the sum over all other pairs. `value` has an element per pair.
   sum_with_rater <- function(value) {
     core_pattern_weights(rater_pairs$one, value, n_raters) +
       core_pattern_weights(rater_pairs$two, value, n_raters)

@@ -33,10 +33,10 @@ checkpoint_content <- function(study, hashes = hashes_of_parts(study)) {
 }
 
 # Returns hashes of the parts of a study, named by part, such as `designs.a` or `n`. A study can
-# continue from a file only if the study and the file have the same hashes. simulation_study()
-# ignores the hash of the seed. A hash depends on the position of a design or estimator, because
-# results are sorted by position.
+# continue from a file only if the study and the file have the same hashes. An exception is the hash
+# of the seed, which simulation_study() ignores.
 hashes_of_parts <- function(study) {
+  # Positions of designs and estimators are hashed, too, because results are sorted by position.
   add_positions <- function(x) Map(list, x, seq_along(x))
   parts <- c(
     designs = add_positions(study$designs), estimators = add_positions(study$estimators),
@@ -67,10 +67,8 @@ hashable_text <- function(x, store = new.env()) {
 }
 
 # Returns a list of the values of variables and functions that a function `f` uses and that exist
-# outside of `f`. Returns NULL for a function of a package. Two kinds of variables are excluded:
-# * variables to which `f` assigns a value with `<<-`, such as counters;
-# * local variables of `f`. But a local variable is included if the function that made `f` has a
-#   variable of the same name. Until `f` assigns its local variable, it uses that variable.
+# outside of `f`. Excludes variables to which `f` assigns a value with `<<-`, such as counters.
+# Returns NULL for a function of a package.
 values_of_variables <- function(f) {
   env <- environment(f)
   if (rlang::is_namespace(env)) return()
@@ -78,6 +76,8 @@ values_of_variables <- function(f) {
   names_with_mark <- function(mark) {
     substring(used_names[startsWith(used_names, mark)], nchar(mark) + 1L)
   }
+  # Local variables of `f` are excluded, except if the function that made `f` has a variable of the
+  # same name, because `f` may use that variable before it assigns its local variable.
   captured_names <- if (!identical(env, globalenv())) ls(env, all.names = TRUE)
   local_names <- setdiff(names_with_mark("<-"), captured_names)
   lapply(setdiff(
@@ -91,14 +91,12 @@ values_of_variables <- function(f) {
   })
 }
 
-# Returns the names of variables and functions in `code`, except names after `$` or `@`. Some names
-# are returned with a mark in front:
-# * "<<-": variables to which `code` assigns a value, or the value of an element, by `<<-`.
-# * "<-": variables with other assignments, variables of loops, and arguments of functions that
-#   `code` defines.
-#
-# `code` may be missing, for example as the first index in `x[, 1]`.
+# Returns the names of variables and functions in `code`, except names after `$` or `@`. Returns
+# assigned names also with a mark in front:
+# * "<<-": variables that `code` changes by `<<-`.
+# * "<-": variables of other assignments and of loops, and arguments of functions in `code`.
 names_in_code <- function(code) {
+  # For example, the first index in `x[, 1]` is missing.
   if (is_missing(code)) return()
   if (!is.call(code) && !is.pairlist(code)) return(all.names(code))
   target <- if (is_call(code, c("<-", "<<-", "=", "for", "function"))) code[[2L]]
@@ -172,8 +170,8 @@ lock_checkpoint <- function(path, frame = parent.frame()) {
   withr::defer({
     lock_store$paths <- setdiff(lock_store$paths, path)
     if (inherits(lock, "filelock_lock")) {
-      # The lock file is deleted before it is unlocked, because another study may lock it
-      # afterwards. It is deleted only if it is empty, so that no file of the user is lost.
+      # The lock file is deleted before it is unlocked, because another study may lock the file as
+      # soon as it is unlocked. A file that is not empty is kept, because it may be a user's file.
       if (file.size(lock_file) %in% 0) unlink(lock_file)
       filelock::unlock(lock)
     }

@@ -113,8 +113,8 @@ joint_answers <- function(design, panel) {
 copy_answers <- function(probability, copying) {
   for (i in row_numbers(copying)) {
     copier <- copying$to[[i]]
-    # If the rater copies, both answers are equal. The cells in which the two answers are equal then
-    # get the joint probability of the answers of all other raters and systems.
+    # If the rater copies, its answer is equal to the answer of rater `from`. Cells with these equal
+    # answers then get the joint probability of the answers of all other raters and systems.
     other_judges <- seq_along(dim(probability))[-copier]
     marginal <- sweep(0 * probability, other_judges, apply(probability, other_judges, sum), `+`)
     is_same <- slice.index(marginal, copier) == slice.index(marginal, copying$from[[i]])

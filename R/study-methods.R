@@ -130,17 +130,15 @@ summarise_errors <- function(target, group, margin) {
 }
 
 # Returns the Monte Carlo standard error of the mean of `x`.
-# * x: a value for each estimate that has one, for example its error.
+# * x: values of some estimates, for example their errors.
 # * has_value: for each estimate, does `x` contain its value?
-# * cell, panel: numbers of the cell and the panel of each estimate.
-#
-# Panels are random. Cells (combinations of design, number of cases and system) are fixed. Values of
-# the same panel are not independent. Therefore deviations from the mean are first summed within
-# panels. Each cell contributes the variance of these sums times its number of panels. A panel
-# without a value has a sum of zero.
+# * cell, panel: numbers of the cell (a combination of design, number of cases and system) and of
+#   the panel of each estimate.
 mean_mcse <- function(x, has_value, cell, panel) {
   if (is_empty(x)) return(NA_real_)
   deviation <- replace(double(length(has_value)), has_value, x - mean(x))
+  # Variance of the sum of the deviations in each cell. Values of the same panel are not
+  # independent, so deviations are first summed within panels.
   cell_variances <- map_dbl(split(seq_along(has_value), cell), function(rows) {
     panel_sums <- rowsum(deviation[rows], panel[rows])[, 1L]
     n_panels <- n_distinct(panel[rows][has_value[rows]])

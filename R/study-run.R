@@ -125,7 +125,7 @@ keep_consecutive_results <- function(blocks, finished) {
 # estimators and designs need. Returns a list:
 # * width: number of blocks that run at the same time.
 # * run: function that runs a list of `blocks` and returns a list of their results. Its second
-#   argument `tick` is a function that shows progress. It is not used with workers.
+#   argument `tick` is a function that shows progress, which is not called for workers.
 block_runner <- function(study, threads) {
   if (!has_workers()) {
     return(list(width = 1L, run = function(blocks, tick) {

@@ -13,18 +13,17 @@
 # * certain: is the truth of the pattern known?
 # * rho: default correlation of errors.
 # * votes: default weight of vote shares.
-# * errors: text on what a fitted model assumes about errors; NULL for labels from ratings.
-# * prior_rates: base rates of each pattern, if they depend on covariates; otherwise NULL.
-# * chance: may the agreement of raters be due to chance? NULL if this was not tested.
-# * reason: why labels are NA; NULL if labels are not NA.
-# * effective_ratings: effective number of ratings of each pattern (see count_effective_replies());
-#   NULL if abstentions are not used.
-# * by_replies: are labels identified only if abstentions are modelled? NULL if abstentions are not
-#   used.
-# * gold: gold cases for the calibration; NULL if labels are not calibrated.
-# * blind: a list like this one, for labels that were computed without the gold cases; NULL if
-#   labels are not calibrated.
-# * one_judge: TRUE if no case has two ratings; vote shares are then not used.
+#
+# The other fields are NULL if they do not apply:
+# * errors: assumption of a fitted model about errors, as text.
+# * prior_rates: base rates of each pattern, if they depend on covariates.
+# * chance: may the agreement of raters be due to chance?
+# * reason: why labels are NA.
+# * effective_ratings: effective number of ratings of each pattern, if abstentions are used.
+# * by_replies: are labels identified only because abstentions are used?
+# * gold: gold cases for the calibration.
+# * blind: a list like this one, for labels that were computed without the gold cases.
+# * one_judge: does no case have two ratings? If TRUE, vote shares are not used.
 initial_labels <- function(x, known_truth, gold_sample, votes) UseMethod("initial_labels")
 
 # Returns the labels of a fitted model, in the form of initial_labels(). The labels are the

@@ -93,9 +93,9 @@ new_ground_truth <- function(x, posterior, label_properties) {
   labels
 }
 
-# Creates the `ground_truth` object from the wide table. `probability`: probabilities, with a row
-# per row of `table` or per pattern. `row_size`: the weight and the number of cases of each row of
-# `probability`, in the form of row_sizes().
+# Creates the `ground_truth` object from the wide table. The printed summary is computed from the
+# rows of `probability`, which are the cases of `table` or their patterns. `row_size`: the weight
+# and the number of cases of each row of `probability`.
 label_table <- function(table, label_properties, probability = probability_matrix(table, "x"),
                         row_size = row_sizes(table, label_properties)) {
   label_summary <- summarise_labels(probability, row_size, sure_threshold(label_properties))

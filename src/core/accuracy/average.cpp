@@ -1,6 +1,5 @@
-// The method "average": accuracy averaged over several models. Each model relaxes some assumptions
-// of the K-model, which are called K-properties. The weight of each model is its posterior
-// probability. A model in the average is called a member.
+// The method "average": accuracy averaged over several models (members). Each member relaxes some
+// assumptions of the K-model. The weight of a member is its posterior probability.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -17,11 +16,11 @@ namespace {
 
 constexpr double negligible_weight = 1e-8;  // smaller weights of members become 0
 constexpr double evidence_margin = 30;      // margin in log evidence for fits that ended early
-// Members with a smaller weight are not refitted to resamples.
+// Models with a smaller weight in the average are not refitted to resamples.
 constexpr double least_refit_weight = 1e-3;
 
-// Converts log weights of members (log evidence plus log prior) to weights with sum 1. A member
-// that is ruled out has log weight NaN and gets weight 0. Negligible weights become 0, too.
+// Converts log weights of models (log evidence plus log prior) to weights with sum 1. A model with
+// log weight NaN is excluded: its weight is 0. Negligible weights become 0, too.
 std::vector<double> posterior_weights(const std::vector<double>& log_weights) {
   double highest = -std::numeric_limits<double>::infinity(), total = 0;
   for (const double log_weight : log_weights)
@@ -47,8 +46,7 @@ void add_scaled(const std::vector<double>& x, double scale, std::vector<double>&
 // `cases`: number of answers by the system.
 double prior_effect(double estimate, double cases) { return (1 - 2 * estimate) / cases; }
 
-// The average for one system: its members, their fits and weights. Also used without a system, for
-// the raters only.
+// The average for one system: the models in the average (members), their fits and weights.
 class SystemAverage {
  public:
   // `system` is -1 for the raters only.
@@ -61,9 +59,8 @@ class SystemAverage {
     data_.set_rater_posterior(pattern_posterior);
   }
 
-  // Returns the members that need no other member (Member::root()). Each is the root of a tree of
-  // members: any other member needs the fit of a member nearer to the root. Different trees are
-  // fitted in parallel. Empty if there are no cases.
+  // Returns the models (members) that can be fitted first. A fit of any other member needs one of
+  // these fits, directly or through further members. Empty if there are no cases.
   std::vector<const Member*> roots() const {
     std::vector<const Member*> roots;
     for (const auto& member : family_) {
@@ -72,9 +69,9 @@ class SystemAverage {
     return roots;
   }
 
-  // Fits members in the tree of `root`. Members are fitted in two rounds. In the first round, fits
-  // the members for which is_in_first_round() is true. log_weight_limit() is then computed from
-  // their fits. If `first_round` is false, fits the other members.
+  // Fits the member `root` and the members that need its fit, in two rounds. The first round fits
+  // the members for which is_in_first_round() is true. Fits of the second round may end early, at a
+  // limit that is computed from the first round of all roots.
   void fit_tree(const Member* root, bool first_round) {
     const double weight_limit = first_round ? no_weight_limit : log_weight_limit();
     for (const auto& member : family_) {
@@ -110,10 +107,8 @@ class SystemAverage {
   const std::vector<double>& posterior() const { return posterior_; }
   const LatentRows& rows() const { return data_.rows(); }
 
-  // Returns the estimate for independent errors, and the quantities from which its correction is
-  // computed, for other weights of the cases. Refits only members with a weight of at least 0.001,
-  // and their bases. Other members are left out, because their evidence refers to the cases of the
-  // first fit.
+  // Returns the average for other weights of the patterns, without standard error. Members with a
+  // small weight are left out, unless other members extend them.
   std::optional<AverageParts> average_with_weights(
       const std::vector<double>& pattern_weight) const {
     const JointData data = data_.reweighted(pattern_weight);
@@ -180,10 +175,9 @@ class SystemAverage {
 };
 
 // Fit of the raters without systems, from which the estimate with shared errors is computed.
-// Averages two models: the hierarchical Dawid-Skene model, and its limit if the Dirichlet prior of
-// the matrices has infinite concentration. In this limit, the matrix of each rater is equal to its
-// prior mean, the matrix of a one-coin model. The weights of the two models are computed from
-// variational bounds on the log evidence.
+// Averages two Dawid-Skene models. In `separate_fit`, a Dirichlet prior shrinks the matrix of each
+// rater towards the matrix of a one-coin model. In `one_coin_fit`, the two matrices are equal. The
+// weights of the models are computed from variational bounds on the log evidence.
 struct SharedFit {
   LatentRows rows;
   bool ordered = false;
@@ -317,10 +311,6 @@ class AverageEstimator : public Estimator {
   // corrected estimate. `panel`: average for the raters only, from which the typical correction is
   // computed, so that it does not depend on the systems. If the user gives the correction, `panel`
   // may be empty.
-  //
-  // In cases with known truth, the estimates with independent and with shared errors differ only by
-  // the effect of the system's prior. The typical correction must not remove this effect. Therefore
-  // the effect is added to the estimate for shared errors.
   double correct_estimate(AverageParts& parts, const std::vector<double>& weight, int system,
                           const SharedFit& shared, const std::optional<AverageParts>& panel) const {
     const LatentRows& rows = shared.rows;
@@ -336,6 +326,9 @@ class AverageEstimator : public Estimator {
           dependence_weight(panel->independence_weight, panel->rater_error, used_categories_);
       parts.typical_correction = typical_correction(parts.dependence, used_categories_);
     }
+    // Only the estimate for independent errors contains the effect of the system's prior. In cases
+    // with known truth, the typical correction must not remove this effect. Therefore the effect is
+    // added to the estimate for shared errors.
     const double kept_prior_effect =
         user_correction_ ? 0
                          : known_share * prior_effect(parts.independent_estimate, answers.cases);

@@ -94,8 +94,9 @@ AccuracyBounds::AccuracyBounds(const PatternView& patterns, const std::vector<in
 }
 
 // Sums of weights within each group. In the matrices, columns are groups. Rows are categories or,
-// in joined groups (see `is_ranked_`), ranks of categories. `truth` contains the weights of true
-// categories, `answer` and `other_answer` the weights of the answers of one or two systems.
+// in joined groups (see `is_ranked_`), ranks of categories from the most to the least probable one
+// in the pattern. `truth` contains the weights of true categories, `answer` and `other_answer` the
+// weights of the answers of one or two systems.
 struct AccuracyBounds::Sums {
   Eigen::VectorXd weight;
   Eigen::MatrixXd truth, answer = truth, other_answer = truth;

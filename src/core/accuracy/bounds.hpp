@@ -26,13 +26,10 @@ struct Range {
 // Computes the bounds within groups of patterns, and averages them over all cases.
 //
 // Patterns with the same ratings and the same known truth form a group if their weight is at least
-// `size`. In a group of few cases, shares of answers are near 0 or 1 by chance, and the range would
-// be too narrow. Patterns with less weight are therefore joined, in the order of the probability of
-// their most probable category, until a group has at least the weight `size`. In joined groups,
-// each category is replaced by its rank in the pattern, from the most to the least probable
-// category; equally probable categories share their ranks. Joining patterns can only widen the
-// range, because the upper bound is concave and the lower bound convex in P and S, and because
-// groups do not depend on answers.
+// `size`. Patterns with less weight are joined to larger groups, because shares of answers in few
+// cases are near 0 or 1 by chance, and the range would be too narrow. Joining patterns can only
+// widen the range, because the upper bound is a concave function of the shares and the lower bound
+// a convex function.
 class AccuracyBounds {
  public:
   // `truth`: known category of each pattern (0 if unknown), or empty. `posterior`: probabilities of

@@ -22,11 +22,11 @@ inline double dependence_weight(double independence_weight, double rater_error, 
   return std::max(1 - 2 * independence_weight, 0.0);
 }
 
-// Typical correction, as a share of the distance between the two estimates. It is the weight of
-// dependence times an approximate probability that two wrong answers are equal. With N categories,
-// this probability is 1 / (N - 1) if all wrong answers are equally frequent. Wrong answers are
-// rarely equally frequent, so 1 / sqrt(N - 1) is used. NaN for one category.
+// Typical correction: a share of the distance from the estimate for independent errors to the
+// estimate for shared errors. NaN for one category. `dependence`: see dependence_weight().
 inline double typical_correction(double dependence, int categories) {
+  // With N categories, the probability that two wrong answers are equal is 1 / (N - 1) if all wrong
+  // answers are equally frequent. They rarely are, so the approximation is 1 / sqrt(N - 1).
   return categories < 2 ? not_a_number : dependence / std::sqrt(categories - 1);
 }
 

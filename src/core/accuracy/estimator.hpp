@@ -34,13 +34,13 @@ struct EstimatorOptions {
   LatentPrior prior;
   Fitting fitting = Fitting::likelihood;
   OptimiserOptions optimiser;
-  // For method joint. If positive, the fit also searches for a higher maximum along the profile
-  // likelihood of the system's accuracy, up to this deviance from the maximum.
+  // For method joint. To find a higher maximum, the fit follows the profile likelihood of the
+  // system's accuracy up to this deviance from the maximum. 0: no such search.
   double deviance = 0;
   // Correction for shared errors in method average, from 0 (the independent estimate) to 1 (the
-  // shared estimate). Empty for the typical correction (AverageParts::typical).
+  // shared estimate). Empty for the typical correction.
   std::optional<double> correction;
-  // True if categories are ordered. The average then has members in which the probability of a
+  // True if categories are ordered. The average then contains models in which the probability of a
   // wrong answer depends on its distance from the true category.
   bool ordered = false;
   // Number of categories that raters use. If it is 0, the categories in the patterns are counted.
@@ -157,12 +157,12 @@ struct AverageParts {
   double shared_estimate = not_a_number;  // estimate if the system shares the raters' errors
   double dependence = not_a_number;       // weight of dependence, from 0 to 1 (dependence_weight())
   double typical_correction = not_a_number;  // from 0 to 1, see the function typical_correction()
-  // Standard error of `independent_estimate`. Its square is the variance within and between
-  // members, but at least the sampling variance. Does not include the hidden error (robust.hpp).
+  // Standard error of `independent_estimate`. Its square is the variance within and between the
+  // averaged models, but at least the sampling variance. The hidden error is not included.
   double std_error = not_a_number;
   double rater_error = not_a_number;  // share of wrong ratings
-  // Total weight of the members without shared errors. In these members, all cases are equally
-  // difficult, and judges differ at most in accuracy.
+  // Total weight of the averaged models without shared errors. In these models, all cases are
+  // equally difficult, and judges differ at most in accuracy.
   double independence_weight = not_a_number;
   // Expected numbers of cases, truths x answers, for independent and for shared errors.
   std::vector<double> independent_counts, shared_counts;
@@ -194,7 +194,7 @@ std::vector<SystemEstimate> system_accuracy(const Tallies& tallies,
 // The order of the cells does not depend on the order of cases. Therefore the draws do not depend
 // on this order either.
 struct Cells {
-  // Number of cases in each cell; 0 for cases with neither a rating nor a known truth.
+  // Number of cases in each cell. 0 if the cases have neither a rating nor a known truth.
   std::vector<double> cases;
   std::vector<int> cell_of_pattern;  // cell of each pattern, from 0
 };

@@ -11,15 +11,14 @@ namespace fallible {
 
 namespace {
 
-// A member with separate error rates extends a one-coin member, its base. A Dirichlet prior shrinks
-// the shares of wrong answers of each judge towards the shares of the base. The prior of each
-// member has one of these concentrations.
+// Concentrations of a Dirichlet prior. The prior shrinks the shares of wrong answers of each judge
+// towards the shares in a one-coin model. Each concentration is used in separate models.
 constexpr double error_concentrations[] = {30, 8};
-// With more raters than this, members with separate error rates are left out, because their fits
-// are slow.
+// With more raters, models with separate shares of wrong answers for each judge are left out,
+// because their fits are slow.
 constexpr int max_raters = 120;
 
-// Constructs a member, appends it to the family, and returns a pointer to it.
+// Constructs a model, appends it to `family`, and returns a pointer to it.
 template <class MemberType, class... Arguments>
 const MemberType* add_member(Family& family, const Arguments&... arguments) {
   auto member = std::make_unique<MemberType>(arguments...);
@@ -28,15 +27,15 @@ const MemberType* add_member(Family& family, const Arguments&... arguments) {
   return pointer;
 }
 
-// Adds one-coin members, one for each element of `shifts` (differences in accuracy between strata).
-// The fit of a one-coin member starts from the fit with the previous shift. If `separate_errors` is
-// true, also adds members that extend one-coin members by separate error rates. Returns the first
-// one-coin member.
+// Adds a one-coin model for each element of `shifts` (differences in accuracy between strata of
+// difficulty). Returns the model with shift 0. If `separate_errors` is true, also adds extensions
+// of these models, in which each judge has separate shares of wrong answers.
 const OneCoin* add_one_coins(Family& family, bool separate_raters, bool distance,
                              bool separate_errors) {
   const auto variants = static_cast<int>(std::size(error_concentrations));
   const OneCoin *first_member = nullptr, *last_member = nullptr;
   for (const double shift : shifts) {
+    // The fit starts from the fit with the previous shift.
     last_member =
         add_member<OneCoin>(family, OneCoinSettings{separate_raters, distance, shift}, last_member);
     if (!first_member) first_member = last_member;

@@ -1,4 +1,4 @@
-// The most flexible members of method average: hierarchical Dawid-Skene models. Each judge has a
+// The most flexible models in method average: hierarchical Dawid-Skene models. Each judge has a
 // separate confusion matrix, or all raters have one matrix and the system has another matrix. The
 // matrices have a Dirichlet prior, whose mean is the matrix of a one-coin model (the base).
 #pragma once
@@ -35,9 +35,9 @@ class Matrices : public Member {
         one_coin_starts{one_coin_posterior_};
     if (posterior_.empty()) {
       matrix_starts = one_coin_starts = {one_coin_posterior(rows, false), posterior_by_rater(data)};
-      // If a system nearly always gives the same answer, one-coin models may find a wrong maximum,
-      // at which nearly all cases are in this category. A start from the raters' posterior avoids
-      // this maximum.
+      // If a system gives the same answer to nearly all cases, one-coin models may find a wrong
+      // maximum, at which nearly all of these answers are right. A start from the raters' posterior
+      // avoids this maximum.
       if (!data.rater_posterior().empty()) {
         matrix_starts.push_back(separate_raters_
                                     ? data.rater_posterior()

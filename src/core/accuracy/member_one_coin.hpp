@@ -1,6 +1,6 @@
-// One-coin models, the simplest members of method average; other members extend them. A judge has
-// one accuracy for all categories. Wrong answers are equally probable, or their probability depends
-// on the distance from the true category.
+// One-coin models, the simplest models in method average. A judge has one accuracy for all
+// categories. Wrong answers are equally probable, or their probability depends on the distance from
+// the true category.
 #pragma once
 
 #include "member.hpp"
@@ -63,7 +63,7 @@ class OneCoin : public Member {
 };
 
 // Posterior of the truth under a one-coin model without strata: rows x categories.
-// `separate_raters`: true for one accuracy per rater, false for one for all raters.
+// `separate_raters`: true for one accuracy per rater, false for the same accuracy of all raters.
 std::vector<double> one_coin_posterior(const LatentRows& rows, bool separate_raters);
 
 }  // namespace fallible

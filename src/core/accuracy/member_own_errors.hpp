@@ -51,9 +51,8 @@ class SeparateErrorRows : public Member {
   }
 
  private:
-  // Fits the model with the base `base_member`. Starts from the parameters of the base, and from
-  // the expected numbers of ratings of the member `start_` unless it is null. The member `start_`
-  // has another concentration, or was fitted to other weights.
+  // Fits the model. The parameters start from those of the one-coin model `base_member`. The
+  // expected numbers of ratings start from those of the model `start_`, unless it is null.
   void fit_from(const JointData& data, const OneCoin& base_member, double log_weight_limit) {
     Squares counts;
     if (start_) counts = start_->fit_.counts;
