@@ -58,9 +58,9 @@ NumericVector by_pattern(const RatedRows& rows, const std::vector<double>& x) {
 //   estimate: value of the measure.
 //   undefined: reason why the estimate is NaN, or "".
 //   used: TRUE for each pattern that enters the estimate.
-//   influence: influence of one case of each pattern. NULL if the estimate is NaN or the argument
-//     `influence` is "none"; empty if the influence is undefined.
-//   null_error: standard error under independence. NA if `influence` is NULL.
+//   influence: influence of one case of each pattern. NULL if it is not requested or the estimate
+//     is NaN; empty if it is undefined.
+//   null_error: standard error under independence. NA if the returned `influence` is NULL.
 // [[Rcpp::export(rng = false)]]
 List core_agreement(List patterns, NumericVector weight, List selection, List options,
                     std::string influence, Function tick) {

@@ -30,11 +30,11 @@ bool core_identified(List patterns, NumericVector weight, int system, List model
       .all;
 }
 
-// Runs bootstrap tests of the K-properties. Each element of `tests` contains the models `null` and
-// `alternative` (or NULL), and the flags `pairs` and `residual` (KTest::uses_pairs and
-// KTest::uses_residual). `options`: see glue::bootstrap_options(); also `alpha`, the level of the
-// tests. Returns a list with one element per test: statistics of the data and of the replicates,
-// disagreeing pairs of ratings (`cells`), and the agreement of each pair of judges.
+// Runs bootstrap tests of the K-properties. The elements of `tests` have the fields of struct
+// KTest: `null`, `alternative` (NULL if there is none), `pairs` and `residual`. `options`: `alpha`
+// (level of the tests), and the fields of glue::bootstrap_options(). Returns a list with one
+// element per test: statistics of the data and of the replicates, disagreeing pairs of ratings
+// (`cells`), and the agreement of each pair of judges.
 // [[Rcpp::export(rng = false)]]
 List core_check_k(List patterns, NumericVector weight, int system, List tests, List options,
                   Function tick) {

@@ -43,8 +43,8 @@ EstimatorOptions estimator_options(const List& setup) {
   if (has("used")) options.used_categories = setup["used"];
   if (has("common")) {
     const SEXP common = setup["common"];
-    // The argument is a number or "typical". Without a number, the core uses the typical
-    // correction.
+    // `common` is a number or "typical". If `options.correction` is not set, the core uses the
+    // typical correction.
     if (TYPEOF(common) != STRSXP) options.correction = as<double>(common);
   }
   return options;

@@ -275,7 +275,7 @@ NumericVector core_reply_association(List patterns, NumericVector weight, List m
 
 // Returns the covariance matrix and the variances of the natural parameters (accuracies, base
 // rates, ...) at the maximum `theta`. `covariance` is NULL if its computation would take too long.
-// `variance` is then an approximation, or NULL for some models.
+// `variance` is then an approximation, or NULL if the model has none (see natural_variances()).
 // [[Rcpp::export(rng = false)]]
 List core_latent_covariance(List patterns, NumericVector weight, List known, List model,
                             std::string method, NumericVector theta) {

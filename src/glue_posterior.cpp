@@ -111,9 +111,9 @@ IntegerVector row_of_pattern(const PosteriorRows& rows) {
 // Draws from the posterior by Markov chains.
 // `truth`: known category of each pattern (0 if unknown), or empty.
 // `population`: population of each pattern, from 1, or empty.
-// `joined`: true if systems are judges, numbered after the raters.
+// `joined`: true to treat systems like raters. They are then numbered after the raters.
 // `prior`: matrix_of (matrix of each judge, from 1); rows and fixed (priors of the matrices);
-//   system (priors of systems that are not judges); base_rates; pooled; raters (their number);
+//   system (priors of the systems, unless `joined`); base_rates; pooled; raters (their number);
 //   order; dependence; pairs (of judges, one column per pair).
 // `options`: chains, kept, warmup, thin, threads, seed and log_likelihood.
 // Returns `draws`, `right` (the field `accuracy`) and `log_likelihood` (fields of PosteriorChain,

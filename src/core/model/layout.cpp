@@ -10,8 +10,8 @@
 
 namespace fallible {
 
-// Starting value of the shift between strata of difficulty. At zero its derivative is zero, so the
-// optimiser would not move.
+// Starting value of the shift between strata of difficulty. It is not zero, because the density is
+// flat at a shift of zero, and the optimiser would not move from there.
 constexpr double start_shift = 0.1;
 
 Layout::Layout(const LatentRows& fitted_rows, const LatentModel& model_settings,
@@ -153,14 +153,14 @@ void add_row_densities(const Layout& layout, LogDensity& density) {
 
 }  // namespace
 
-// Prior densities are densities of logits and logarithms, so that their mode is not on the boundary
-// of the parameter space. Without a prior, or with a pooled prior whose centre is not yet
-// estimated, all parameters get a normal density with standard deviation 1e6. Any data outweigh it,
-// and parameters that are not identified stay near zero.
+// The prior is a density of the transformed parameters (logits and logarithms). Its mode is
+// therefore not on the boundary of the parameter space.
 double log_prior(const Layout& layout, const Eigen::VectorXd& x, Eigen::VectorXd* gradient) {
   const LatentPrior& prior = layout.prior;
   const int N = layout.categories;
   LogDensity density{x, gradient};
+  // Without a prior, and before the centre of a pooled prior is estimated, all parameters get a
+  // very wide normal density. It keeps parameters that are not identified near zero.
   if (prior.none || (prior.pooled && !prior.rows)) {
     for (int i = 0; i < layout.size; ++i) density.add_normal(i, vague_sd);
     return density.value;

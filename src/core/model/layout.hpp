@@ -46,17 +46,17 @@ struct LatentPrior {
   // True for a hierarchical prior: the rows of confusion matrices have a Dirichlet distribution
   // around a centre, which is estimated from all raters (pooled.hpp).
   bool pooled = false;
-  // Dirichlet parameters given the centre: judges x truths x ratings. Null before the centre is
-  // estimated.
+  // Dirichlet parameters of the confusion matrices under a pooled prior: judges x truths x ratings.
+  // Null before they are estimated.
   std::shared_ptr<const std::vector<double>> rows;
 };
 
 // Values that are fixed during a fit, instead of being parameters.
 struct FixedValues {
   std::optional<double> shift = {};  // shift between strata of difficulty, if the model has strata
-  // Log probabilities of ratings given that they are wrong: judges x truths x ratings. They replace
-  // the errors of the model, and the probabilities need not sum to 1. The matrices are not copied,
-  // so they must exist longer than this object.
+  // Log probability of each wrong rating, given that the rating is wrong: judges x truths x
+  // ratings. If not null, these values replace the model's error probabilities. The probabilities
+  // need not sum to 1. The array is not copied, so it must exist longer than this object.
   const Squares* log_error = nullptr;
 };
 
@@ -96,7 +96,8 @@ struct Layout {
   int populations() const { return rows.populations.size(); }
   int coefficients() const { return rows.populations.coefficients(); }
   // Position of a coefficient of the base rates. The logit of a category (relative to the last
-  // category) is the sum of the category's coefficients, each multiplied by Populations::value().
+  // category) is the sum of the category's coefficients, each multiplied by 1 (intercept) or by a
+  // scaled covariate.
   int rate_at(int coefficient, int category) const {
     return coefficient * (categories - 1) + category;
   }
@@ -113,7 +114,7 @@ struct Layout {
   int first_ordinal_at(int judge) const { return ordinal_at + group[judge] * categories; }
   int dispersion_at(int judge) const { return position_by_judge_type(dispersions_at, judge); }
   int shift_at(int judge) const { return position_by_judge_type(shifts_at, judge); }
-  // Position of the logit of the joined system's accuracy. -1 if there is no system, or if its
+  // Position of the logit of the system's accuracy. -1 if the model contains no system, or if the
   // accuracy is not a single parameter.
   int system_at() const;
 

@@ -12,11 +12,11 @@ namespace fallible {
 
 namespace {
 
-// Highest number of replies that are used of a case. It is limited because the time grows with the
+// Highest number of replies per case that are used. It is limited because the time grows with the
 // square of this number.
 constexpr int max_replies = 100;
-// New names must increase the sum in names_by_majority() by more than this share of the total
-// weight. A smaller gain counts as rounding error.
+// names_by_majority() gives classes new names only if the sum of diagonal entries increases by more
+// than this share of the total weight. A smaller gain counts as rounding error.
 constexpr double least_gain = 1e-9;
 
 // Assigns each row of the square matrix `gain` to a different column, so that the sum of the chosen
@@ -200,8 +200,8 @@ class PairTables {
   // Indices of replies, judge by judge. The indices of judge j begin at `judge_begin_[j]`.
   std::vector<std::size_t> replies_by_judge_, judge_begin_;
 
-  // `table_index_`: table of each judge in the last call of compute(), or -1 if there is none.
-  // `other_judges_`: judge of each table.
+  // `table_index_`: index of the table of each second judge, or -1 if there is none.
+  // `other_judges_`: second judge of each table.
   std::vector<int> table_index_, other_judges_;
   // Entries of all tables, one table after the other.
   std::vector<double> tables_;

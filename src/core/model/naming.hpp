@@ -13,9 +13,9 @@ namespace fallible {
 std::vector<double> ratings_by_judge(const LatentRows& rows);
 
 // Returns the category that is the name of each class. `matrices`: judges x truths x ratings.
-// `weight`: one weight per judge. Chooses the names with the highest weighted sum of diagonal
-// entries. If weights are numbers of ratings, most ratings then agree with the name of the true
-// class. Names change only if the sum increases by more than rounding error.
+// `weight`: one weight per judge, for example the number of ratings. Chooses the names with the
+// highest weighted sum of diagonal entries. If other names increase this sum only by a rounding
+// error, class k keeps the name k.
 std::vector<int> names_by_majority(const std::vector<double>& matrices,
                                    const std::vector<double>& weight, int categories);
 

@@ -101,8 +101,9 @@ bool any_matrix(const std::vector<std::vector<double>>& x) {
   return std::any_of(x.begin(), x.end(), [](const std::vector<double>& m) { return !m.empty(); });
 }
 
-// Renames the classes if more ratings then agree with the names. In this case, restarts the panel
-// with the renamed posterior and returns true. Returns false if the names stay the same.
+// Renames the classes if the diagonals of the confusion matrices then increase. In this case,
+// restarts the panel with the renamed posterior and returns true. Returns false if the names stay
+// the same.
 bool rename_classes(const LatentRows& rows, PooledPanel& panel) {
   const bool has_names = std::any_of(rows.known_truth.begin(), rows.known_truth.end(),
                                      [](int known) { return known >= 0; }) ||
@@ -224,8 +225,8 @@ PooledFit fit_pooled(const LatentRows& rows, const PooledOptions& options) {
   const bool has_several_starts = n_judges > 1 && n_judges <= options.few_judges;
   const double start_tolerance =
       has_several_starts ? std::max(coarse_tolerance, options.tolerance) : options.tolerance;
-  // Iterates until convergence. If most ratings then disagree with the names of the classes,
-  // renames the classes and iterates again. Returns true if classes were renamed.
+  // Iterates until convergence. If rename_classes() then renames the classes, iterates again.
+  // Returns true if classes were renamed.
   const auto iterate = [&](PooledPanel& panel, double tolerance) {
     panel.iterate(tolerance, options.rounds);
     const bool renamed = rename_classes(used_rows, panel);

@@ -156,8 +156,8 @@ struct PooledOptions {
   // The iteration ends if the estimated remaining change of all probabilities is below this.
   double tolerance = 1e-8;
   int rounds = 20000;
-  // If a panel has at most this number of judges, further fits start from the ratings of each
-  // single judge.
+  // If a panel has at most this number of judges, fit_pooled() also tries the ratings of each
+  // single judge as starting values.
   int few_judges = 10;
   std::vector<bool> constant = {};  // true for judges who always give the same answer; or empty
 };

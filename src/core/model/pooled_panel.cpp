@@ -35,8 +35,8 @@ class Extrapolation {
     const double norm = weight.dot(residual.cwiseAbs2());
     rounds_without_progress_ = norm < least_norm_ ? 0 : rounds_without_progress_ + 1;
     least_norm_ = std::min(least_norm_, norm);
-    // The residual has grown too much, because the last extrapolation was too long. Continues from
-    // the result of the round before it, and drops all earlier rounds.
+    // The residual has grown too much, because the last extrapolation was too long. Returns to the
+    // result of the previous round, without extrapolation, and drops all earlier rounds.
     if (rounds_ > 1 && !(norm <= 4 * last_norm_)) {
       rounds_ = 0;
       return last_result_;

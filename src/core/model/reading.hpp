@@ -10,12 +10,11 @@
 namespace fallible {
 
 // The quantities that users read (natural parameters). Each vector has one entry per quantity.
-// Names in `term` are "rater_accuracy", "system_accuracy", "slope", "threshold",
-// "confidence_right", "confidence_wrong", "base_rate", "base_rate_coefficient", "dispersion" and
-// "difficulty". A "base_rate_coefficient" belongs to the logit of a category relative to the first
-// category. "dispersion" and "difficulty" have an entry for the raters, and a second entry if the
-// system has separate values.
 struct NaturalParameters {
+  // Name of the quantity: "rater_accuracy", "system_accuracy", "slope", "threshold",
+  // "confidence_right", "confidence_wrong", "base_rate", "base_rate_coefficient" (for the logit of
+  // a category relative to the first category), "dispersion" or "difficulty". The last two have a
+  // second entry if the system has separate values.
   std::vector<std::string> term;
   std::vector<int> owner;   // rater or category of the quantity, from 1; 0 if it is common to all
   std::vector<int> number;  // index of the threshold, level or coefficient, from 1; otherwise 0

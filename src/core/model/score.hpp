@@ -20,8 +20,8 @@ class Score {
   Score(const Layout& layout, const Eigen::VectorXd& x, const Law& law)
       : layout_(layout), x_(x), law_(law), categories_(layout.categories) {}
 
-  // All terms of a rating, including its confidence level if it has one. `answer_code`: code of the
-  // rating (see RatedRows). `in_class`: class of the case.
+  // Terms of the derivatives for a rating, including its confidence level if it has one.
+  // `answer_code`: code of the rating (see RatedRows). `in_class`: class of the case.
   template <class Put>
   void put_rating(int judge, int answer_code, int in_class, const Put& put) const {
     const int k = in_class % categories_, l = answer_code % categories_;
@@ -64,7 +64,7 @@ class Score {
     if (layout_.dispersions_at >= 0) put(layout_.dispersion_at(judge), distance);
   }
 
-  // Terms that depend on the answer l to a case of category k.
+  // Terms of the derivatives that depend on the answer l to a case of category k.
   template <class Put>
   void put_answer(int judge, int k, int l, const Put& put) const {
     if (layout_.ordinal_at >= 0) {
@@ -77,7 +77,7 @@ class Score {
     }
   }
 
-  // Terms of the confidence level of a right or a wrong answer.
+  // Terms of the derivatives for the confidence level of a right or a wrong answer.
   template <class Put>
   void put_confidence(bool right, int level, const Put& put) const {
     law_.levels->score(right, level,

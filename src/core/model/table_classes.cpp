@@ -22,8 +22,8 @@ void normalise(double* x, std::size_t n) {
   for (std::size_t i = 0; i < n; ++i) x[i] = total > 0 ? x[i] / total : equal;
 }
 
-// Returns, for each source of evidence (a rater or a system), the distribution of its codes over
-// all cases. Tables are shrunk towards this distribution. It is uniform for a source without codes.
+// Returns, for each source (a rater or a system), the shares of its codes (ratings or binned
+// scores) among all cases. The shares are equal for a source without codes.
 std::vector<std::vector<double>> overall_distributions(const TableRows& rows,
                                                        const std::vector<double>& weight) {
   std::vector<std::vector<double>> distributions;

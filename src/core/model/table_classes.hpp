@@ -13,7 +13,8 @@
 
 namespace fallible {
 
-// Data of the model. Row i contains all codes of the cases of row i, with the source of each code.
+// Data of the model. A row is a group of equal cases. Row i contains the codes of such a case, with
+// the source (rater or system) of each code.
 struct TableRows : Ragged {
   std::vector<int> source;  // source of each entry of a row, from 0
   std::vector<int> code;    // code of each entry, from 0

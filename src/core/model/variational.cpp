@@ -237,7 +237,7 @@ SeparateErrors fit_separate_errors(const LatentRows& rows, const LatentModel& mo
   const double dispersion = model.errors == Errors::distance ? x[x.size() - 1] : 0;
   const Table<double> share = shares_by_distance(N, dispersion);
   SeparateErrors result;
-  // The fitted model has no dispersion, because its errors are `log_error`.
+  // `result.x` contains no dispersion, because `log_error` replaces the errors by distance.
   result.x = model.errors == Errors::distance ? x.head(x.size() - 1).eval() : x;
   result.log_error = Squares(rows.judges, N);
   if (counts.values().empty()) {
@@ -265,6 +265,8 @@ SeparateErrors fit_separate_errors(const LatentRows& rows, const LatentModel& mo
       }
     }
     const double penalty = divergence + 0.5 * std::pow(dispersion / prior.dispersion, 2);
+    // If fit_latent() ends early, because it is not expected to reach this value, the rounds
+    // continue. Each round also updates the errors, which may increase the bound.
     steps.useful_value = useful_value + penalty;
     const LatentFit fit = fit_latent(latent, result.x, steps);
     const double bound = fit.value - penalty;
@@ -273,8 +275,7 @@ SeparateErrors fit_separate_errors(const LatentRows& rows, const LatentModel& mo
     result.bound = bound;
     ++result.rounds;
     // Ends the rounds early if the bound is not expected to reach `useful_value`, given the gain of
-    // this round. An early end of fit_latent() does not end the rounds, because each round also
-    // updates the errors.
+    // this round.
     result.hopeless = is_hopeless(result.bound, gain, useful_value);
     if (result.hopeless) break;
     counts = latent.expected_ratings(result.x);

@@ -290,8 +290,8 @@ class DependentChain : public Chain {
   }
 
   bool has_easy_cases_;
-  // Parameters of dependence, from 0 to 1: e_k / easy_bound(k) of each class, or u_k of each pair
-  // and class.
+  // Parameters of dependence, from 0 to 1. In the model with easy cases: e_k / easy_bound(k) of
+  // each class k. In the model with pairs: u_k of each pair and class k.
   std::vector<double> dependence_;
   // Probability of the row's answers given the class: rows x classes.
   std::vector<double> row_probability_;

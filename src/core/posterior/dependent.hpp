@@ -17,7 +17,8 @@
 
 namespace fallible {
 
-// Returns the number of additional parameters: one e_k per class, or one u_k per pair and class.
+// Returns the number of parameters of dependence: one per class in model `easy`, one per pair and
+// class in model `pairs`, otherwise none.
 int dependence_parameters(const PosteriorRows& rows, const PosteriorPrior& prior);
 
 // Runs one chain and returns its draws. `number`: index of the chain, which selects its random

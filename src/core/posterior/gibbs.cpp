@@ -184,7 +184,8 @@ class GibbsChain : public Chain {
   // condition `prior_.order` (rejection sampling). The chain then has the posterior under this
   // condition as its stationary distribution.
   void draw_matrices() {
-    // With a pooled prior, CentreDraws::update() draws a centre that satisfies `mean`.
+    // With a pooled prior, the matrices need not be checked here, because CentreDraws::update()
+    // draws only centres that satisfy this condition.
     if (prior_.order == ClassOrder::mean && !prior_.pooled) {
       previous_matrices_ = judge_matrices_;
       for (int tries = 0; tries < max_tries; ++tries) {

@@ -14,9 +14,10 @@
 
 namespace fallible {
 
-// Data of a posterior: distinct rows of answers by judges. The weight of a row is its number of
-// cases, a whole number. Systems may also be evaluated without being judges. Their answers are
-// stored in `answer` and do not affect the posterior of the raters.
+// Data of a posterior: distinct rows of answers. The weight of a row is its number of cases, a
+// whole number. The judges are the raters and the systems that are treated like raters. All other
+// systems do not affect the posterior; `systems` is their number, and `answer` contains their
+// answers.
 struct PosteriorRows : RatedRows {
   int populations = 1;
   int systems = 0;
@@ -59,7 +60,7 @@ struct PosteriorPrior {
   std::vector<MatrixPrior> matrix_priors;  // prior of each matrix
   // Dirichlet parameters of the base rates of each population.
   std::vector<std::vector<double>> base_rates;
-  std::vector<MatrixPrior> system_priors;  // priors for systems that are not judges
+  std::vector<MatrixPrior> system_priors;  // for systems that do not affect the posterior
   // True for a hierarchical prior: row k of each unknown matrix is drawn from Dirichlet(nu_k *
   // mu_k). The common parameters nu and mu, called the centre, are drawn, too (centre_draws.hpp).
   bool pooled = false;

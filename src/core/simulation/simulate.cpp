@@ -291,8 +291,8 @@ std::size_t CaseSampler::answer(std::size_t judge, Stream& stream) const {
   const double right = std::clamp(mean_right + drift * (position - 0.5), 0.0, 1.0);
   const double u = loading == 0 ? stream.uniform() : shared_uniform(loading, effect_, stream);
   if (u < right) return truth_;
-  // Wrong answers have the same order for all judges, from the category after the true category. So
-  // judges with correlated numbers tend to give the same wrong answer.
+  // The intervals of `u` for wrong answers have the same order for all judges. Judges with
+  // correlated values of `u` therefore tend to give the same wrong answer.
   double cumulative = right;
   for (std::size_t step = 1; step + 1 < N; ++step) {
     const std::size_t l = (truth_ + step) % N;

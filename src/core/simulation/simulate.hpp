@@ -9,10 +9,9 @@
 
 namespace fallible {
 
-// The accuracy that is equal to the requested accuracy after the rows of a confusion matrix are
-// normalised (step 5 of Lehner's procedure).
-//   expected: the mean accuracy, weighted by base rates.
-//   row: the accuracy of each category.
+// How the rows of a confusion matrix are normalised (step 5 of Lehner's procedure).
+//   expected: the mean accuracy, weighted by base rates, becomes the requested accuracy.
+//   row: the accuracy of each category becomes the requested accuracy.
 enum class Normalise { expected, row };
 
 // Properties of generated confusion matrices.
