@@ -158,8 +158,8 @@ schema_of.rater_confusion <- function(x) { # nolint: object_name.
     shown =
       Map(view_of_matrix, unname(head(matrices, 6L)), "truth", most = Inf, title = matrix_titles),
     notes = c(
-      if (length(matrices) < length(x) && !anyNA(x[[1L]]))
-        "All raters have the same matrix; dawid_skene() has one for each rater",
+      if (length(matrices) < length(x) && !anyNA(x[[1L]])) paste0("All raters have the same matrix",
+        if (!isTRUE(attr(x, "has_counts"))) "; dawid_skene() has one for each rater"),
       if (all(map_lgl(matrices, has_equal_errors))) one_line("The model assumes that all wrong
         ratings of a case are equally probable; with errors = \"free\", they are estimated"),
       "True category in rows"

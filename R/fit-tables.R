@@ -263,7 +263,8 @@ new_rater_confusion <- function(fit, matrices) {
   categories <- fit$x$categories
   matrices <- lapply(matrices, `dimnames<-`, list(truth = categories, rating = categories))
   matrices <- setNames(rep_len(matrices, n_raters(fit$x)), fit$x$raters)
-  structure(matrices, class = c("rater_confusion", "fallible_result"))
+  structure(matrices, has_counts = has_counts(fit$x),
+    class = c("rater_confusion", "fallible_result"))
 }
 
 # Returns a matrix with diagonal `right`. The other entries of a row are equal and sum to `wrong`.

@@ -84,6 +84,8 @@ test_that("confusion matrices of a fit are printed and drawn", {
   expect_output(print(one), paste0("Confusion matrix of all raters.*",
     "All raters have the same matrix; dawid_skene.*wrong\\s+ratings of a case are equally"))
   expect_no_match(capture.output(print(matrices)), "equally")
+  counted <- confusion(fit_raters(ratings(fleiss1971, case = case, counts = depression:other)))
+  expect_output(print(counted), "All raters have the same matrix\n", fixed = TRUE)
   expect_identical(nrow(ggplot2::layer_data(ggplot2::autoplot(one))), 9L)
   # Abstentions have a column, and no row.
   x <- ratings(data.frame(a = rep(c("y", "n", NA), 20), b = rep(c("y", "n", "n"), 20),
