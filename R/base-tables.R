@@ -58,8 +58,8 @@ columns_tibble <- function(...) {
     row.names = .set_row_names(n), class = c("tbl_df", "tbl", "data.frame"))
 }
 
-# Returns the table that represents a result in a document, a data frame of strings. Returns NULL
-# for results without this table. Documents then contain the printed result.
+# Returns the table that represents a result in a document, a data frame of strings. If it returns
+# NULL, the document contains the printed result instead.
 shown_table <- function(x) {
   schema <- schema_of(x)
   if (is.function(schema$shown)) return(format_view(schema$shown(x)))
@@ -89,9 +89,9 @@ interval_columns <- c("std.error", limit_columns)
 
 estimate_columns <- c("estimate", interval_columns)
 
-# Returns a list of columns with an element per system: the estimate, NA as standard error and
-# interval, and the reason why numbers are missing. Simulation studies stack many of these lists,
-# because lists are faster than tibbles.
+# Returns a table with a row per system: the estimate, NA as standard error and interval, and the
+# reason why numbers are missing. The table is a list of vectors, because simulation studies stack
+# many tables, and lists are faster than tibbles.
 result_table <- function(estimate, n = length(estimate), reason = NA_character_) {
   missing_numbers <- rep_len(NA_real_, n)
   list(
@@ -107,7 +107,7 @@ result_table <- function(estimate, n = length(estimate), reason = NA_character_)
 # * is_share: must estimates be in [0, 1], except for rounding errors?
 check_estimator_result <- function(value, systems, arg = "estimators", is_share = FALSE) {
   if (inherits(value, "accuracy_estimate")) value <- tidy(value)
-  # If estimates are not shares, a single number may have any name.
+  # The name of a single number is ignored, unless the number is a share.
   table <- if (is.data.frame(value)) as.list(value) else
     list(estimate = value, system = if (is_share || length(systems) > 1L) names(value))
   system_names <- as.character(table[["system"]])
@@ -154,9 +154,9 @@ clip01 <- function(x) clamp(x, 0, 1)
 # Returns the list or table `x` after `f` was applied to some of its fields.
 modify_fields <- function(x, fields, f, ...) replace(x, fields, lapply(x[fields], f, ...))
 
-# The next functions call vapply() for a function that returns TRUE or FALSE, one string, or one
-# number. R reads the files of the package in alphabetical order. Code outside functions in earlier
-# files must call vapply() itself, because the next functions do not exist yet.
+# These functions call vapply() for a function `.f` that returns TRUE or FALSE, one string, or one
+# number. R reads the files of the package in alphabetical order, so top-level code in earlier files
+# cannot use these functions.
 map_lgl <- function(.x, .f, ...) vapply(.x, .f, NA, ...)
 
 map_chr <- function(.x, .f, ...) vapply(.x, .f, "", ...)
@@ -187,7 +187,7 @@ central_differences <- function(f, parameters, step = slope_step) {
 normal_quantile <- function(conf_level) qnorm((1 + conf_level) / 2)
 
 # Returns the number of standard errors between the centre and the ends of an interval by the t
-# distribution with n - 1 degrees of freedom, but at least 1.
+# distribution. Degrees of freedom are n - 1, or 1 if `n` is smaller than 2.
 t_quantile <- function(conf_level, n) qt((1 + conf_level) / 2, pmax(n - 1, 1))
 
 # Returns the share of correct cases among `n` cases after half a correct and half a wrong case are
@@ -203,9 +203,9 @@ wilson_interval <- function(share, n, z) {
 }
 
 # Computes Wilson's intervals of estimated probabilities `p` with standard errors `error`. The
-# sample size is the number of cases for which a share would have this standard error. `n`: sample
-# size for probabilities of 0 or 1, whose standard errors are 0 or unknown; if NA, their intervals
-# are NA. `z`: see normal_quantile().
+# sample size is the number of cases for which a share would have this standard error.
+# * n: sample size for probabilities of 0 or 1; if NA, intervals of these probabilities are NA.
+# * z: see normal_quantile().
 probability_interval <- function(p, error, z, n = NA_real_) {
   p <- clip01(p)
   wilson_interval(p, ifelse(is_on_boundary(p), n, bernoulli_variance(p) / error^2), z)
@@ -221,8 +221,8 @@ wilson_half_width <- function(share, n, z) {
 }
 
 # Returns the half width of an interval that allows for two independent errors of an estimate.
-# * error: half width of an interval that allows for one error only.
-# * end, middle: limit and centre of an interval that allows for the other error only.
+# * error: half width of an interval that allows for the first error only.
+# * end, middle: limit and centre of an interval that allows for the second error only.
 add_error_to_half_width <- function(error, end, middle) sqrt((end - middle)^2 + error^2)
 
 # ---- Computations in other processes or on other machines, with package future ---
@@ -275,15 +275,17 @@ with_run_seed <- function(seed, code) {
   )
 }
 
-# Draws a seed for the core, two whole numbers, from R's generator. After set.seed(), results are
-# then the same for any number of threads.
+# Draws a seed for the C++ core, two whole numbers, from R's generator. Results of the core
+# therefore depend on set.seed(), but not on the number of threads.
 draw_seed <- function() sample.int(.Machine$integer.max, 2L)
 
-# Runs code with a seed drawn from the user's random stream, which advances by this seed only.
+# Runs code with a seed drawn from the user's random stream. Random numbers drawn by `code` do not
+# change the user's stream.
 with_one_seed <- function(code) with_run_seed(draw_seed(), code)
 
-# Calls the function that called map_variables() once for each variable (an element of a list of
-# ratings) or each group of cases. Combines the results with stack_results().
+# Repeats the call of a function (`fn`, the caller of map_variables()) for each variable or each
+# group of cases. Variables are the elements of a list of ratings. Combines the results with
+# stack_results().
 # * inputs: a named list with an element per variable or group. An element is a list of arguments
 #   that replace arguments of the user, or a new value of argument `x`.
 # * column: "variable" if `inputs` has an element per variable, "group" if per group.

@@ -120,9 +120,9 @@ interval_matrix <- function(table, names, level, parm) {
   pick_rows(intervals, check_names_among(parm, names, "parm"))
 }
 
-# Returns the main table of a result. If it lacks columns of standard errors or intervals, they are
-# added with NA. Column `name` is the name of each estimate: the text columns before column
-# `estimate`, pasted. Raises an error if the table has no estimates.
+# Returns the main table of a result. Adds columns of standard errors or intervals with NA if they
+# are missing, and column `name`, which contains the text columns before column `estimate`, pasted.
+# Raises an error if the table has no estimates.
 table_of_estimates <- function(object) {
   table <- tidy(object)
   abort_argument_if(!is.numeric(table[["estimate"]]), "object",
@@ -171,9 +171,9 @@ summary_tables <- function(x) {
   }))
 }
 
-# Prints a summary. If the schema of the result has a function `summary`, prints the result and then
-# the tables (see view()) that this function returned. Otherwise prints the columns of glance() and
-# the tables of summary_tables().
+# Prints a summary. If the class of the result defines tables for summary() (`x$views`), prints the
+# result and then these tables. Otherwise prints the columns of glance() and the tables of
+# summary_tables().
 #' @export
 print.result_summary <- function(x, ...) {
   object <- x$object
@@ -235,7 +235,7 @@ knit_result <- function(x, ..., options = list(), inline = FALSE) {
 }
 
 # Returns the texts below a table in a document: the lines of the printed header except the first,
-# and the notes without headings. Each text is one line without a bullet.
+# and all notes except headings. Each text is one line without a bullet.
 document_notes <- function(x) {
   schema <- schema_of(x)
   notes <- Filter(function(note) note$kind != "heading", schema$notes)

@@ -118,15 +118,15 @@ accuracy_bounds <- function(x, systems = NULL, group_size = NULL,
   new_bounds(bounds)
 }
 
-# Computes the bounds of a fit. `systems`: indices of systems. Returns a list:
-# * bounds: a table with a row per system. The limits of its confidence set are NA here; see
-#   add_confidence_set().
-# * groups: number of groups of patterns in which the bounds are computed. A pattern is a
-#   combination of ratings; rare patterns are joined, see src/core/accuracy/bounds.hpp.
+# Computes lower and upper bounds of the accuracies of `systems` (indices). Returns a list:
+# * bounds: a table with a row per system. Limits of confidence sets are NA here;
+#   add_confidence_set() adds them.
+# * groups: number of groups of patterns. A pattern is a combination of ratings; groups join rare
+#   patterns, see src/core/accuracy/bounds.hpp.
 # * differences: bounds of the differences in accuracy of all pairs of systems.
 #
-# If the model is not identified, the list has only `bounds`. All bounds are then NA, and column
-# `reason` of the table explains why.
+# If the model of the fit is not identified, the list contains only table `bounds`. All its bounds
+# are NA, and column `reason` explains why.
 bounds_of_fit <- function(fit, systems, group_size) {
   x <- fit$x
   is_answered <- is_usable_pattern(fit) & pick_columns(pattern_answers(x), systems) > 0L

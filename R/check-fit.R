@@ -100,8 +100,8 @@ check_fit <- function(fit, priors = c(0.5, 2), ...) {
   )
   predictive_checks <- with_one_seed(list(pairs = pair_checks(fit, draws, weight),
     patterns = pattern_check(fit, draws, weight)))
-  # Posterior means with each alternative prior. All fits use the same seed, so that shifts are not
-  # due to random numbers.
+  # Posterior means with each alternative prior. All fits use the same seed, so that differences
+  # between posterior means are not due to random numbers.
   term_names <- fit$terms$term
   alternative_means <- vapply(priors, function(prior) {
     refit <- fit_draws_unchecked(fit$x, fit$model, fit$known, prior, fit$sampling, fit$seed)

@@ -102,10 +102,10 @@ new_k_check <- function(table, about) {
   )
 }
 
-# Returns a table with a row per pair of judges: observed and expected share of agreement, and
-# p-value. Column `excess` is the number of agreements minus the expected number, in units of its
-# standard deviation. `result`: the core's test of residual agreement; if NULL, the table has no
-# rows. `judges`: names of the judges.
+# Returns a table with a row per pair of judges: observed and expected share of agreement, p-value,
+# and `excess`, the standardised difference between observed and expected numbers of agreements.
+# * result: the core's test of agreement beyond the null model; if NULL, the table has no rows.
+# * judges: names of the judges.
 pair_table <- function(result, judges) {
   pairs <- lapply(result$agreement, as.double)
   n_common <- as.double(pairs$cases)
@@ -232,7 +232,7 @@ one_category_row <- function(x) {
 # * category: the favourite category, the category that the rater chose most often.
 # * ratings, share: number of ratings by the rater, and the share of these ratings in the favourite
 #   category.
-# * others: number of ratings by other raters of the cases that the rater rated.
+# * others: number of ratings that other raters gave to the cases of this rater.
 # * p: p-value of the share: the probability of a share at least as large if the rater chose the
 #   category as often as other raters of the same cases.
 favourite_categories <- function(x) {
@@ -243,8 +243,8 @@ favourite_categories <- function(x) {
   counts <- rowsum_codes((rater - 1L) * n + rating_category(x), weight, n_raters(x) * n)
   counts <- matrix(counts, ncol = n, byrow = TRUE)
   favourite_category <- max.col(counts, "first")
-  # Counts the ratings by other raters of the cases that each rater rated: all of these ratings
-  # (`n_other_ratings`), and those in the rater's favourite category (`n_other_favourites`).
+  # For each rater, counts the ratings that other raters gave to the same cases: all ratings
+  # (`n_other_ratings`), and ratings in the rater's favourite category (`n_other_favourites`).
   case_and_rater <- pattern * (n_raters(x) + 1) + rater
   first_index <- match(case_and_rater, case_and_rater)
   sum_by_case_and_rater <- function(value) {
@@ -330,11 +330,11 @@ why_no_pairs <- function(x, settings) {
 }
 
 # Finds the first null model in `choices` whose alternative model is identified. Returns a list of
-# both models, or NULL if no alternative model is identified. Arguments:
-# * choices: a data frame with a row per null model. Columns are arguments of rater_model(). Models
-#   with more parameters are first.
-# * changes: a list of the arguments of rater_model() that differ in the alternative model. If
-#   it is NULL, there is no alternative model, and the null model must be identified.
+# the null and the alternative model; NULL if no alternative model is identified.
+# * choices: a data frame with a row per null model, those with more parameters first. Columns are
+#   arguments of rater_model().
+# * changes: a list of the arguments that differ in the alternative model. If it is NULL, finds the
+#   first null model that is identified; the alternative model is then NULL.
 first_identified <- function(x, settings, choices, changes = NULL) {
   if (has_counts(x)) choices <- choices[choices$accuracy == "common", ]
   for (i in row_numbers(choices)) {

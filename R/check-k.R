@@ -247,8 +247,8 @@ model_rows <- function(test, result, x, settings) {
   )
 }
 
-# Returns text that names two categories. They are the pair whose number of disagreements exceeds
-# the expected number most, in units of its standard deviation.
+# Returns text that names the pair of categories whose number of disagreements exceeds the expected
+# number most, in units of its standard deviation.
 most_confused_pair <- function(result, x) {
   disagreements <- disagreement_cells(result, x)
   pair_index <- which.max(

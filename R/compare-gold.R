@@ -95,8 +95,8 @@ draw_joint_accuracies <- function(table, systems, conf_level, n_draws = 4000L) {
   difference <- squared_error <- matrix(0, n_systems, n_systems)
   difference[cell_indices] <- table$estimate
   squared_error[rbind(cell_indices, cell_indices[, 2:1])] <- error^2
-  # Classical scaling: differences have the variances `squared_error`, or approximately these
-  # variances if no joint distribution has them exactly.
+  # Classical multidimensional scaling finds a covariance matrix of the accuracies from the
+  # variances of all differences. If no covariance matrix has these variances, it approximates them.
   centring_matrix <- diag(n_systems) - 1 / n_systems
   decomposition <-
     eigen(-centring_matrix %*% squared_error %*% centring_matrix / 2, symmetric = TRUE)
@@ -117,10 +117,10 @@ errors_of_differences <- function(table, conf_level) {
   replace(error, is.na(error) & table$estimate %in% 0 & table$why %in% "same_answers", 0)
 }
 
-# Adds the probability that the first system of each pair is better. If option `simultaneous` is
-# TRUE, also widens all intervals by a common factor, such that all intervals together contain their
-# differences with probability `conf_level`. `draws`: a result of draw_joint_accuracies(). If it has
-# no rows, the widened intervals are NA.
+# Adds the probability that the first system of each pair is better. With option `simultaneous`,
+# also makes the intervals simultaneous: a common factor widens them, so that all intervals contain
+# their differences at once with probability `conf_level`. `draws`: a result of
+# draw_joint_accuracies(). If it has no rows, simultaneous intervals are NA.
 add_joint_intervals <- function(table, draws, options) {
   conf_level <- options$conf_level
   error <- errors_of_differences(table, conf_level)

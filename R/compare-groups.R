@@ -81,7 +81,7 @@ group_measurement <- function(estimate, s, level) {
 }
 
 # Returns the influence of each cluster on the estimate of system number `s`: the sum of the
-# influences of its cases. `measured`: a result of corrected_mean(), which defines its fields.
+# influences of the cases in the cluster. `measured`: a result of corrected_mean().
 influence_of_clusters <- function(estimate, measured, s) {
   evidence <- estimate$gold$evidence
   x <- estimate$fit$x

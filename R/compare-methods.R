@@ -198,9 +198,9 @@ view_of_differences <- function(table, conf_level, name_columns = "pair", title 
 # groups are in the first two columns of `table`.
 pair_names <- function(table) paste(table[[1L]], "-", table[[2L]])
 
-# Returns the pairs in the order in which they are printed. If all pairs are compared, the largest
-# differences are first. A single pair is not reversed, so that its difference does not change sign
-# between groups of cases.
+# Returns the pairs in the order in which they are printed. If all pairs are compared, the better
+# system of each pair is first, and pairs with the largest differences are first. In a single pair,
+# systems keep their order, because it must be the same in all groups of cases.
 shown_pairs <- function(x) {
   table <- x$differences
   if (is.null(x$options$against) && nrow(table) > 1L) put_better_first(table) else table

@@ -125,7 +125,8 @@ draw_blocks <- function(estimate, replicates, opponents) {
       split_in_runs(other_systems, max(max_refitted_systems, length(opponents))),
       function(block) c(opponents, block)
     )
-    # Clusters widen all errors by the same factor. This factor is applied here, not in each block.
+    # Standard errors are widened for clusters here and not in each block, because systems that are
+    # in several blocks must have the same standard error in all blocks.
     if (!has_interval(estimate)) {
       estimate$details$sampling <- estimate$details$sampling * cluster_widening(estimate)
     }
@@ -186,8 +187,7 @@ difference_table <- function(estimate, pairs, draws, conf_level, simultaneous) {
     pair_names(table), table, 'Use {.code interval = "robust"} for the estimate.'
   )
   if (!simultaneous) return(table)
-  # Simultaneous intervals contain all differences at once with probability `conf_level`. Their
-  # half-width is the standard error times a quantile of the largest deviations.
+  # Simultaneous intervals contain all differences at once with probability `conf_level`.
   interval_centre <- if (has_hidden_errors) centre[first] - centre[second] else table$estimate
   has_limits <- !is.na(table$conf.low)
   max_deviations <- largest_deviations(blocks, replace(table$std.error, !has_limits, NA))

@@ -171,8 +171,8 @@ compare_systems <- function(x, systems = NULL, conf_level = NULL, simultaneous =
     "can be {.code TRUE} only if all pairs are compared, because the estimate has gold cases.",
     i = "Leave out {.arg reference} and {.arg best}. To compare only some systems, name them in
         {.arg systems}.")
-  # Draws of shared errors, and draws with gold cases, use one seed from the user's random stream.
-  # Otherwise, draws are bootstrap replicates, which have a stored seed.
+  # Bootstrap replicates have a stored seed. Other draws need a seed from the user's random stream:
+  # draws of errors that systems share with raters, and draws with gold cases.
   interval <- interval_with_draws(estimate)
   run_with_seed <- if (interval$hidden || has_gold) with_one_seed else identity
   comparison <- run_with_seed({
@@ -261,9 +261,9 @@ estimate_again <- function(estimate, x) {
   fit <- replace_answers(estimate$fit, x)
   options <- estimate$options
   if (!is.null(options$method_record)) return(fit_and_run_function(x, options))
-  # A comparison does not use intervals without joint draws, so these are not computed again. With
-  # option `deviance`, the interval is needed: profile_interval() found a higher likelihood than the
-  # fit and thereby changed the estimate.
+  # Comparisons do not use intervals that treat systems separately (without joint draws), so such an
+  # interval is not computed again. The exception is option `deviance`, with which the computation
+  # of the interval also improves the estimate, see profile_interval().
   if (is.null(interval_of(estimate)$draws) && is.null(options$deviance)) {
     options$interval <- interval_none$id
   }

@@ -158,9 +158,8 @@ as.matrix.crowdtruth <- function(x, ...) {
   categories <- x$ratings$categories
   score_matrix <- matrix(0, nrow(x$units), length(categories),
     dimnames = list(as_label(x$units$unit), categories))
-  # Table `scores` is sorted by unit. The unit of a row is found from cumulated votes, because the
-  # votes of a unit are the sum of the votes in its rows. Names of units are not used, because
-  # several units may have the same name.
+  # Table `scores` is sorted by unit, and the votes in the rows of a unit sum to the votes of the
+  # unit. Cumulated votes therefore show the unit of each row, even if units have equal names.
   unit_index <- findInterval(cumsum(x$scores$votes), cumsum(x$units$votes), left.open = TRUE) + 1L
   score_matrix[cbind(unit_index, as.integer(x$scores$annotation))] <- x$scores$score
   score_matrix[is.na(x$units[[unit_measure(x)]]), ] <- NA_real_

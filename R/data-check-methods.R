@@ -131,8 +131,8 @@ panel_problems <- function(fit, is_gold) {
     if (!agreement_statistics$at_chance) finding_on_agreement(agreement_statistics, x),
     finding_on_constant_raters(x), finding_on_duplicates(x), if (!is_gold) finding_on_systems(x)
   )
-  # Near-perfect agreement has status "doubt". It is shown if the user did not declare the kind of
-  # raters.
+  # Besides problems, one doubt is shown: near-perfect agreement of raters whose kind the user did
+  # not declare.
   is_nearly_copied <- checks$check == "duplicates" & checks$status == "doubt" &
     panel_kind(x) == "undeclared"
   shown_checks <- checks[checks$status == "problem" | is_nearly_copied, ]
@@ -178,7 +178,8 @@ consensus_systems <- function(x) {
     compared_patterns <- which(answer > 0L & rowSums(counts) > 1)
     mean(counts[cbind(compared_patterns, answer[compared_patterns])] > 0)
   })
-  # For speed, labels are computed only if most answers of a system are among the ratings.
+  # For speed, labels are computed only if some system nearly always gives a category that at least
+  # one rater of the case chose.
   if (!any(share_among_ratings > 0.9, na.rm = TRUE)) return(character())
   labels <- without_warnings(average_labels(x))
   posterior <- if (has_counts(x)) labels$posterior else
@@ -196,8 +197,8 @@ consensus_systems <- function(x) {
       weights <- weights * (is_doubtful & answer > 0L)
       n <- sum(weights)
       n_equal <- sum(weights[answer == label])
-      # A system with independent errors agrees with labels at most as often as labels are right,
-      # except by chance.
+      # Does the system agree with the labels more often than the labels are right? With independent
+      # errors, this happens only by chance.
       isTRUE(n >= 20 && n_equal >= 0.99 * n &&
         binomial_upper_tail(n_equal, n, sum(weights * probability) / n) < 0.01)
     })

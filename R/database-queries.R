@@ -14,8 +14,8 @@
 dimnames.ratings_database <- function(x) list(NULL, x$raters)
 
 # Raises an error, because ratings in a database do not contain the ratings of each case.
-# `requirement`: clause that names the argument or function which needs cases. `hint`: a further
-# hint, or NULL.
+# `requirement`: beginning of the message, such as "A needs the ratings of each case". `hint`: a
+# further hint, or NULL.
 abort_no_cases <- function(requirement, hint = NULL) {
   abort_fallible("database",
     paste0(requirement, ", but ratings in a database contain only the number of cases with each
@@ -119,8 +119,8 @@ pivot_query <- function(data, columns, pivoted_columns, prefix, extra_columns) {
     rating = as.character(!!sym(columns[["rating"]])),
     !!!syms(columns[names(columns) == "weight"])
   )
-  # If raters may repeat ratings, a new column contains how often a rater gave a rating. Otherwise,
-  # it contains the rating by a rater.
+  # There is a column per rater, which contains the rating. If raters may repeat ratings, there is a
+  # column per rater and category, which contains the number of ratings.
   column_expressions <- if (!is.null(pivoted_columns$rating)) Map(function(key, label) {
     count_if(expr(rater == !!key & rating == !!label))
   }, pivoted_columns$rater, pivoted_columns$rating) else

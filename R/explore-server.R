@@ -9,8 +9,8 @@ explore_server <- function(x, limits = page_limits()) function(input, output, se
   reading_code <- shiny::reactiveVal(quote(x))
   new_reactive <-
     function(name, make) shiny::reactive(record_messages(messages, name, make()))
-  # Like new_reactive(), but if the result is missing, the output that calls the returned function
-  # stays empty.
+  # Returns a function that returns the result, like new_reactive(). If there is no result, for
+  # example after an error, outputs that need the result stay empty.
   new_required_result <- function(...) {
     result <- new_reactive(...)
     function() shiny::req(result())

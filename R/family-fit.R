@@ -344,8 +344,8 @@ identifies_parameters <- function(problem) {
   n_parameters <- length(problem$theta)
   if (n_parameters > max_newton_parameters) return(TRUE)
   scores <- withr::with_seed(1L, {
-    # Patterns with a positive weight are repeated in random order. Their ratings are replaced by
-    # random answers.
+    # Patterns with a positive weight are repeated in random order, so that there are many more
+    # patterns than parameters. Their ratings are replaced by random answers.
     used_patterns <- which(problem$weight > 0)
     n_used <- length(used_patterns)
     sampled_patterns <- rep_len(used_patterns[sample.int(n_used)],

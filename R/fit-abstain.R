@@ -1,7 +1,7 @@
-# Abstentions that may depend on the true category. Only the pooled Dawid-Skene model, in which
-# confusion matrices of raters vary around a common mean, can include them. It then has the
-# probability that a rater answers, for each rater and true category. This part of the model is
-# defined in src/core/model/answering.hpp. In this file, a reply is an answer or an abstention.
+# Models in which abstentions may depend on the true category. Only the pooled Dawid-Skene model, in
+# which confusion matrices of raters vary around a common mean, can include abstentions. Further
+# parameters are then the probabilities that raters answer, for each rater and true category; see
+# src/core/model/answering.hpp. In this file, a reply is an answer or an abstention.
 
 # Smallest gain in log likelihood for which abstentions are modelled. It is the logarithm of a
 # likelihood ratio of 20. The limit is high because a wrong model of abstentions increases the

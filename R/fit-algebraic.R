@@ -4,8 +4,8 @@
 fit_algebraic <- function(x, model = k_model()) {
   fit <- na_real(agreement_in_core(x))
   if (!weights_are_counts(x)) fit$covariance[] <- NA_real_
-  # Estimates are NA in two cases: the ratings without the constant raters are not sufficient, or
-  # the answers without the abstentions do not identify consensus labels (see decide_abstain()).
+  # Estimates are NA if accuracy is not identified without raters who always give the same answer,
+  # or if consensus labels are not identified without abstentions (see decide_abstain()).
   identifies_only_labels <- isTRUE(x$panel$abstain$by_replies)
   if (isTRUE(x$only_constant) || identifies_only_labels) {
     fit$identified <- if (identifies_only_labels) "labels_only" else "constant_raters"
@@ -37,9 +37,10 @@ compute_posterior <- function(fit, x) UseMethod("compute_posterior")
 compute_posterior.rater_fit <- function(fit, x) {
   posterior <- latent_probabilities(fit, x)$posterior
   if (is.null(fit$answered) || !has_abstentions(x)) return(posterior)
+  # Probabilities are NA for raters without ratings in the fit. After the replacement by 1 for all
+  # categories, replies of these raters have no effect.
   p_answered <- replace_na(fit$answered, 1)
   abstentions <- abstaining_raters(x)
-  # For a rater who never abstains, the probability of answering is 1 for all categories.
   reply_probabilities <- rbind(p_answered[rating_rater(x), ], 1 - p_answered[abstentions$rater, ])
   softmax(log(posterior) + rowsum_rows(c(rating_pattern(x), abstentions$pattern),
     log(pmax(reply_probabilities, 1e-300)), n_patterns(x)))
