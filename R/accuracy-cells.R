@@ -87,8 +87,7 @@ confusion.accuracy_estimate <- function(x, # nolint: object_name.
   compute_metrics <- function(plan) {
     metrics_of_table(x, plan, interval, conf_level, draws, system_numbers)
   }
-  # Recall and precision are computed by the code of estimate_metrics(), so both functions return
-  # the same numbers.
+  # estimate_metrics() uses the same code, so it returns the same recall and precision.
   category_metrics <- compute_metrics(
     metric_plan(built_in_metrics[c("recall", "precision")], categories, NULL, list())
   )
@@ -160,9 +159,10 @@ apply_in_blocks <- function(draws, s, f) {
   stack_rows(blocks, function(block) f(draws$values[block, columns, drop = FALSE]))
 }
 
-# Returns the confusion matrices as a table with a row per system, true category and answer. Each
-# cell is computed like a metric. To save memory, only a few true categories are computed at a time.
+# Returns the confusion matrices as a table with a row per system, true category and answer. To save
+# memory, only a few true categories are computed at a time.
 # * compute_metrics: a function that computes a table of metrics from a plan (see metric_plan()).
+#   Each cell of a confusion matrix is a metric.
 # * counts: result of confusion_counts().
 # * systems, categories: names of all systems and of all categories.
 confusion_cells <- function(compute_metrics, counts, systems, categories) {

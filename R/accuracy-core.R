@@ -153,8 +153,8 @@ core_options <- function(estimator) {
   # them either, because the sampling error of this method is computed by a formula.
   needs_no_replicates <- is.null(interval_record$find) || (interval_record$average && is_average)
   if (needs_no_replicates) options$replicates <- 0L
-  # `common` is the assumed amount of shared errors. If it is NULL, the interval allows for shared
-  # errors. It is NULL for methods other than "average", unless the user fixed the amount.
+  # The amount of shared errors that method "average" assumes, or that the user fixed. If there is
+  # no such amount, `common` is NULL, and the interval allows for shared errors.
   options$common <- if (is_average || has_fixed_common(options)) common_for_core(options)
   options$margin <- robust_quantile(options, options$conf_level)
   options$model <- unclass(options$model)
@@ -289,8 +289,9 @@ explain_estimate <- function(record, estimate) {
 # * posterior: probabilities of the true category, for each system a matrix (patterns x categories).
 # * members: table of the averaged models, with a row per system and model.
 # * typical: the amount of shared errors that `common = "typical"` assumes, a number per system.
-# * end_counts: for each system, expected numbers of cases by true category and answer (which varies
-#   fastest): `independent_counts` if errors are independent, `shared_counts` if all are shared.
+# * end_counts: for each system, two vectors of expected numbers of cases by true category and
+#   answer. The answer varies fastest. Errors are independent in `independent_counts`, and all
+#   errors are shared in `shared_counts`.
 # * gold: see correct_by_gold(); NULL without a sample of gold cases.
 # * ...: further fields of estimates from posterior draws.
 new_accuracy_estimate <- function(draft, interval, ...) {

@@ -99,7 +99,7 @@ estimate_accuracy.draws_fit <- function(x, # nolint: object_name.
   chosen_ratings <- choose_systems(x$x, systems)
   check_has_systems(chosen_ratings)
   gold <- resolve_gold_sample(x, known_truth, gold_sample)
-  # Gold cases are here a random sample that measures the accuracy. The fit must not use the same
+  # Here, gold cases are a random sample that measures the accuracy. The fit must not use the same
   # known truths, so the model is fitted again without them.
   if (!is.null(gold) && any(is_known_pattern(x))) {
     x <- fit_draws_unchecked(
@@ -195,7 +195,8 @@ draw_accuracies <- function(fit) {
       draws[, matrix_columns(matrix_number, category_count, n_populations)]
   }
   compute_accuracy <- function(cells) rowSums(cells[, diagonal_cells(category_count)])
-  # The cut run does not use answers of systems, so one run gives the shared draws of all systems.
+  # This run of the sampler does not use answers of systems. One run therefore gives the draws with
+  # shared errors for all systems.
   cut_run <- run_sampler(x, task, options)
   n_matrices <- max(task$prior$matrix_of)
   system_numbers <- seq_along(x$systems)
@@ -204,8 +205,8 @@ draw_accuracies <- function(fit) {
     joint_input <- make_joint_task(fit, s)
     draws <- run_sampler(joint_input$x, joint_input$task, options, joined = TRUE)$draws
     cells <- draw_cells(draws, n_matrices + 1L, joint_input$task)
-    # The independent draws are sorted so that they have the same ranks as the shared draws. The
-    # dependence between systems is then also the same.
+    # Draws with independent errors are sorted so that their accuracies have the same ranks as in
+    # the draws with shared errors. The accuracies of systems are then correlated in the same way.
     shared_ranks <- rank(compute_accuracy(shared[[s]]), ties.method = "first")
     draw_order <- order(compute_accuracy(cells))[shared_ranks]
     pick_rows(cells, draw_order)
@@ -233,7 +234,7 @@ make_joint_task <- function(fit, system_number) {
 }
 
 # Interpolates between draws with independent errors (degree of sharing 0) and draws with shared
-# errors (1). The mean degree is defined by `options$common`, see common_for_core(). Returns a list:
+# errors (1). `options$common` defines the mean degree. Returns a list:
 # * accuracy: draws x systems.
 # * cells: for each system a matrix (draws x cells of truth and answer).
 # * errors: a table with a row per system:
@@ -242,7 +243,7 @@ make_joint_task <- function(fit, system_number) {
 #     on which all raters err.
 #   - sharing: mean degree of sharing.
 #   - rater_error: expected share of wrong ratings.
-#   - range: see base_rate_ranges().
+#   - range: highest minus lowest accuracy over the base rates that are compatible with the ratings.
 # `unmixed_draws`: result of draw_accuracies().
 mix_draws <- function(fit, unmixed_draws, options) {
   x <- fit$x

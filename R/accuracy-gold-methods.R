@@ -19,7 +19,7 @@ empty_gold_details <- tibble(
 
 # Returns columns to print, with an element per system:
 # * the estimates from gold cases only and from ratings only, and the p-value of their difference.
-# * labels: number of gold cases that, without ratings, would give the same standard error.
+# * labels: number of gold cases that, without ratings, would give the estimate's standard error.
 gold_columns <- function(x) {
   sources <- split(x$gold$sources, x$gold$sources$interval)
   n_equivalent_gold <- sources[[x$options$interval]]$labels
@@ -51,13 +51,12 @@ gold_notes <- function(x) {
       "; it contradicts ratings alone for ", shorten(contradicted_systems, most = 4L)
     )
   )
-  # Column `p` tests whether the estimate from gold cases differs from the centre of the interval
-  # from ratings. If raters are machines, this centre may differ from the estimate from ratings. A
-  # note then contains the centres.
+  # The test in column `p` compares the estimate from gold cases with the centre of the interval
+  # from ratings. A note contains this centre if it is not the estimate from ratings, which happens
+  # only if raters are machines.
   interval_centres <- x$details$centre
   moved_systems <-
     which(!is.na(details$p.value) & abs(interval_centres - gold$alone$estimate) > 1e-9)
-  # Notes that explain the columns of gold_columns().
   c(
     notes,
     note(
@@ -89,9 +88,9 @@ gold_notes <- function(x) {
 }
 
 # Returns the name of a column in which several gold cases have the same value. Such gold cases, for
-# example versions of a prompt, may be dependent. Only the columns that together identify a case are
-# compared. The result is the column with the most distinct values. It is NULL if there is only one
-# such column, or if all gold cases differ in a column. `case`: row numbers of gold cases.
+# example versions of a prompt, may be dependent. If several columns together identify a case, the
+# result is the column with the most distinct values. NULL if one column is enough to identify gold
+# cases. `case`: row numbers of gold cases.
 find_repeated_key <- function(x, case) {
   if (length(x$keys) < 2L) return(NULL)
   n_values <- map_int(columns_of_cases(x)[names(x$keys)], function(key) n_distinct(key[case]))
@@ -221,8 +220,8 @@ merge_gold <- function(gold, added_gold, x) {
     row = changed_rows, case = added_case_names[changed_rows], found = new_category[changed_rows])
   if (is_gold_sample(added_gold) && all(gold$case %in% added_gold$case))
     return(replace(gold, names(added_gold), added_gold))
-  # The sampling probability of a case is the probability that it is in at least one of the lists,
-  # so it must be the same in both lists.
+  # A case in both lists must have the same sampling probability in both, because this is the
+  # probability that the case is in at least one list.
   abort_if(length(added_case_names) > 0L && (added_gold$sample != gold$sample ||
     any(added_gold$probability != gold$probability[index_in_gold], na.rm = TRUE)), "gold",
     "New and earlier gold cases must have been chosen in the same way.",

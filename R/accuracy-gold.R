@@ -218,9 +218,8 @@ fill_known <- function(is_known, value, missing = NA_real_) {
 # * is_measured: which rows of `subjects` do gold cases measure? A logical vector.
 # * measurements: means corrected by gold cases (see corrected_mean()), for the measured rows.
 # * ratings_estimates: estimates from ratings (see estimates_from_ratings()), for the measured rows.
-# * reasons: why a row has no estimate or no interval from gold cases; NA otherwise. The names are
-#   codes of the reasons, for column `why`.
-# * field: kind of the quantities, "share" (accuracies) or "difference" (of two accuracies).
+# * reasons: why a row has no estimate or no interval from gold cases, named by codes; NA otherwise.
+# * field: "share" for accuracies, "difference" for differences between two accuracies.
 source_rows <- function(subjects, table, is_measured, measurements, ratings_estimates, reasons,
                         field, settings, interval) {
   make_rows <- function(id, record, measurements) {
@@ -353,9 +352,9 @@ rests_on_gold <- function(estimate) {
 
 # ---- Design effects of clusters, to plan further gold cases --------------------------------------
 
-# Returns the result of extract_gold_accuracy(). Its field `full_design` is the design effect of
-# clusters on the mean of all cases. Few gold cases may underestimate it, so it is at least the
-# design effect computed from the correlation of correct answers within clusters.
+# Returns the result of extract_gold_accuracy(). Its field `full_design`, the design effect of
+# clusters on the mean of all cases, may be too small if there are few gold cases. It is replaced if
+# the correlation of correct answers within clusters gives a larger design effect.
 extract_pilot <- function(gold, s) {
   pilot <- extract_gold_accuracy(gold, s)
   if (!isTRUE(pilot$clusters >= min_clusters)) return(pilot)
@@ -383,18 +382,19 @@ correlation_in_clusters <- function(is_right, w, cluster) {
   correlation <- sum(w^2) / sum(w)^2 +
     sum_over_pairs(w * (is_right - mean)) / weight_of_pairs / bernoulli_variance(mean)
   standard_error <- sqrt(sum_over_pairs(w^2)) / weight_of_pairs
-  # The correlation is not finite without pairs, or if all answers are right.
+  # The correlation is NaN if there are no pairs, or if all answers are right, or all wrong. The
+  # result is then 0.
   if (!isTRUE(correlation > normal_quantile(0.9) * standard_error)) return(0)
   # Mean of a normal distribution that is truncated to [0, 1].
   limits <- (0:1 - min(1, correlation)) / standard_error
   min(1, correlation) - standard_error * diff(dnorm(limits)) / diff(pnorm(limits))
 }
 
-# Returns the design effect of clusters on the mean of a random sample of gold cases, if predictions
-# are not used. The larger the sample, the more gold cases share a cluster, so the design effect
-# increases up to its value for all cases. `gold`, `n_cases`: numbers of gold cases and of all
-# cases. `x`: a list with design effects in the present gold cases (`design`) and in all cases
-# (`full_design`).
+# Returns the design effect of clusters on the mean of a random sample of gold cases. The larger the
+# sample, the more gold cases share a cluster, so the design effect increases with `gold`.
+# * gold, n_cases: numbers of gold cases and of all cases.
+# * x: a list with design effects in the present gold cases (`design`) and in all cases
+#   (`full_design`).
 planned_design <- function(gold, x, n_cases) {
   pmax(x$design, 1 + (x$full_design - 1) * gold / n_cases)
 }

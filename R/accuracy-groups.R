@@ -59,10 +59,9 @@ catch_warnings <- function(code) {
   list(value = value, warnings = collected_warnings$warnings)
 }
 
-# Raises one warning for all groups, with the classes of all warnings. The text of the warning has a
-# line for each different message, at most five. A line begins with the names of the groups that
-# have the message. The hints of the first warning of each class follow. `conditions`: a list per
-# group with its warnings, named by group.
+# Raises one warning for all groups, with the classes of all warnings. Its text has a line for each
+# different message (at most five), which begins with the names of its groups. The hints of the
+# first warning of each class follow. `conditions`: for each group, a list of its warnings.
 warn_groups <- function(conditions) {
   n_groups <- length(conditions) # nolint: object_usage.
   conditions <- conditions[lengths(conditions) > 0L]

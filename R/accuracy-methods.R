@@ -241,14 +241,15 @@ accuracy_over_all_cases <- function(table, x, conf_level = x$options$conf_level)
   fitted_ratings <- x$fit$x
   system_numbers <- match(table$system, fitted_ratings$systems)
   answered_share <- share_answered(fitted_ratings)[system_numbers]
-  # The share has no sampling error if a system answered all cases, or if the estimate is for these
-  # cases and not for a population (`target = "cases"`).
+  # The share of answered cases has no sampling error if a system answered all cases, or if the
+  # estimate is for the given cases and not for a population (`target = "cases"`).
   is_share_exact <- answered_share %in% 1 | identical(x$gold$settings$target, "cases")
   n_cases <- replace(answerable_weight(fitted_ratings)[system_numbers], is_share_exact, Inf)
   share_limits <- wilson_interval(answered_share, n_cases, normal_quantile(conf_level))
   accuracy <- table$estimate
-  # The share and the accuracy are independent factors of the accuracy among all cases. Their
-  # intervals are combined by MOVER (method of variance estimates recovery).
+  # The accuracy among all cases is the share of answered cases times the accuracy among answered
+  # cases. Intervals of these two independent factors are combined by MOVER (method of variance
+  # estimates recovery). `end`, `share_end`: limits of the accuracy and of the share.
   distance_to_limit <- function(end, share_end) {
     sqrt((answered_share * (accuracy - end))^2 + (accuracy * (answered_share - share_end))^2)
   }

@@ -36,7 +36,7 @@ new_method <- function(id, words, model, estimate, of_posterior = NULL, of_famil
 # * likelihood: does the interval need a method with a likelihood?
 # * clusters: does the interval support clusters of cases?
 # * average: does the interval need models averaged by compute_average(), whatever the method is?
-# * uncounted: end of the message that weights are not counts of cases
+# * uncounted: end of a message that begins with "weights are not counts, "
 # * replicates: default number of replicates
 # * hidden: does the interval also allow for errors other than sampling error?
 # * spread: how the interval is computed for metrics and cells of confusion matrices: "percentile"
@@ -50,7 +50,7 @@ new_method <- function(id, words, model, estimate, of_posterior = NULL, of_famil
 #   - sampling: standard error due to sampling; if NULL, average_sampling_error() computes it
 #   - centre, hidden: centre of the robust interval, and standard deviation of the bias due to
 #     shared errors
-#   - draft: a new draft if the search for limits finds a better optimum
+#   - draft: a better draft, if the search for limits finds a higher likelihood
 # * draws: function of an estimate and its replicates. It returns joint draws of the accuracies of
 #   all systems (draws x systems), or a string with the reason why there are no draws. NULL if the
 #   interval treats systems separately
@@ -61,10 +61,10 @@ new_method <- function(id, words, model, estimate, of_posterior = NULL, of_famil
 # * explain: description for a methods paragraph: a string or a function, see explain_estimate()
 #
 # `gold` is a list:
-# * share: function that returns intervals of quantities on the unit scale. Arguments: measurements
+# * share: function that returns intervals of accuracies and other shares. Arguments: measurements
 #   by gold cases (see corrected_mean()), estimates from ratings (see estimates_from_ratings()), and
 #   settings (target, widen, conf_level)
-# * difference: function with the same arguments that returns intervals of differences
+# * difference: function with the same arguments that returns intervals of differences of shares
 # * anytime: is the interval valid at all numbers of gold cases simultaneously?
 # * uses_prior: does the interval use the estimate from ratings as a prior?
 new_interval <- function(id, words = id, find = NULL, draws = NULL, note = function(estimate) NULL,

@@ -235,7 +235,7 @@ autoplot.accuracy_by_group <- function(object, ...) { # nolint: object_name.
   table <- tidy(object)
   abort_argument_if(!has_columns(table, c("system", "conf.low")), "object",
     "must contain estimates of accuracy.", not = object)
-  # If there are variables and groups, two columns identify a row. They are pasted together.
+  # A row may have two labels, its variable and its group. They are pasted together.
   label_columns <- part_columns_of(table)
   group_labels <- paste_columns(table[label_columns])
   table[label_columns] <- NULL

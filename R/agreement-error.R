@@ -168,7 +168,7 @@ estimate_by_kernel <- function(measure, view, influence) {
   )
   if (is.na(estimate) || influence != "jackknife") return(estimation)
   # A row stands for several equal cases. For each row, the measure is computed again without one of
-  # these cases. It is NA if it is undefined without this case.
+  # these cases.
   n_cases <- sum(weight)
   estimate_without_case <- map_dbl(seq_along(weight), function(i) {
     if (weight[[i]] == 0) 0 else call_kernel(measure, rows, replace(weight, i, weight[[i]] - 1))

@@ -243,8 +243,8 @@ benchmark_table <- function(x, scale, conf_level) {
   level <- rep(names(levels), nrow(x))
   x <- plain_tibble(x)[row, ]
   measures <- unname(all_measures()[as.character(x$measure)])
-  # The scales are for measures from -1 to 1. A measure that the user registered and later removed
-  # is treated as if it had this range.
+  # Smallest and largest possible value of each measure. A measure that the user registered and
+  # later removed is treated as if its values were from -1 to 1.
   measure_min <- map_dbl(measures, function(m) m$lower %||% -1)
   measure_max <- map_dbl(measures, function(m) m$upper %||% 1)
   p_below <- function(limit) pnorm(limit, x$estimate, x$std.error)

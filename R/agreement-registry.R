@@ -18,7 +18,7 @@ measure_titles <- function(ids, scale_weights = no_weights_name) {
 }
 
 # Returns the records of measures (see new_measure()). Raises an error if a measure that the user
-# named is not defined in any view.
+# named is undefined in all views.
 # * ids: ids of the measures; NULL for measures that suit the data.
 # * views: list of compared ratings (see new_judge_view()). If pairs of raters or categories are
 #   compared separately, the list has an element for each pair or category.

@@ -146,7 +146,8 @@ test_against_raters <- function(system_number, x, closeness, options) {
   sum_of_squares <- n_system_nearer * (1 + lead)^2 + n_rater_nearer * (1 - lead)^2 +
     (n_used - n_system_nearer - n_rater_nearer) * lead^2
   statistic <- (lead - options$epsilon) / sqrt(sum_of_squares / (n_used - 1) / n_used)
-  # If all cases have the same outcome, the variance is 0, and the p-value is 0 or 1.
+  # If all cases have the same outcome, the variance is 0, and the p-value is 0 or 1. The statistic
+  # is NaN if `lead` also equals `epsilon`; the p-value is then 1.
   p_values <- pt(replace(statistic, is.nan(statistic), Inf), n_used - 1)
   few_cases_reason <- paste(
     "fewer than", options$min_cases, "cases with", options$min_raters, "ratings"

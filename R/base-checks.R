@@ -119,8 +119,8 @@ abort_unknown_arguments <- function(dots_call, valid_names, names_in_dots = char
   arguments <- arguments[!names2(arguments) %in% names_in_dots]
   if (is_empty(arguments)) return()
   argument_names <- names2(arguments)
-  # Arguments in `...` may come from a function of this package that called the checked function.
-  # All arguments of functions that pass on `...` in this way are therefore valid, too.
+  # A function of this package may have called the checked function and passed on its `...`. The
+  # other arguments of the calling function are therefore valid, too.
   passed_names <- NULL
   frame <- sys.nframe()
   while (frame > 0L) {

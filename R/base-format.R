@@ -260,9 +260,9 @@ merge_part_notes <- function(notes) {
     percents <- sort(as.numeric(unlist(strsplit(percents, "%( to )?"))))
     range_text <- paste0(unique(percents[c(1L, length(percents))]), "%", collapse = " to ")
     note <- sub("\r", range_text, one_template, fixed = TRUE)
-    # Similar notes differ only after the last colon. If every part has one of several similar
-    # notes, the note of more than half of the parts is printed without names. The other notes are
-    # shortened to their last sentence.
+    # Two notes are similar if they differ only after the last colon. If all variables (or groups)
+    # have similar notes, the note of more than half of them is printed without names. The other
+    # notes are shortened to their last sentence.
     similar_templates <- templates[beginnings %in% beginnings[is_same]]
     is_majority <- length(similar_templates) == length(notes) &
       2L * table(similar_templates) > length(notes)

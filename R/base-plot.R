@@ -8,8 +8,8 @@ plot_colours <- list(
   main = "#1F5C99", accent = "#D1495B", muted = "#8A8F98", low = "#E6DFCF", high = "#1F5C99"
 )
 
-# Returns a plot component that is added with `+`. It wraps titles and captions to the width of a
-# plot of five inches, or of 5.5 inches with a wide font. If `themed` is TRUE, it also adds a theme.
+# Returns a plot component that is added with `+`. The component wraps titles and captions, so that
+# they fit in a plot that is 5.5 inches wide. If `themed` is TRUE, it also adds a theme.
 fallible_look <- function(themed = TRUE) structure(list(themed = themed), class = "fallible_look")
 
 # Returns the components that all plots have: titles, names of axes (none by default), wrapped texts
@@ -100,9 +100,8 @@ autoplot.fallible_result <- function(object, ...) { # nolint: object_name.
     i = "See its tables with {.fun tidy}.")
 }
 
-# If ggplot2 is installed, this package exports autoplot() of ggplot2. If it had another generic
-# with this name, one of them would mask the other. ggplot2 is loaded only when autoplot() is first
-# used.
+# If ggplot2 is installed, this package exports autoplot() of ggplot2, because a second generic with
+# this name would mask the first. ggplot2 is loaded only when autoplot() is first used.
 .onLoad <- function(libname, pkgname) { # nolint: object_name.
   if (nzchar(system.file(package = "ggplot2"))) {
     delayedAssign("autoplot", ggplot2::autoplot, assign.env = topenv())

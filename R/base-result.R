@@ -27,13 +27,12 @@ new_schema <- function(tables, facts, line, caption = line, head = caption, show
 }
 
 # Creates a result of class `class` from its fields `...`, its tables and the elements of its schema
-# (see new_schema()). The form of the result depends on `again` and `tables`:
-# * If `again` is NULL, the result is a list. Tables that are not functions are fields of the list.
-# * If `again` is a function, the result is the tibble `tibble` (by default the first table), and
-#   fields are attributes. If the user selects rows, `again(rows, about)` creates a result of the
-#   same class. `about`: attribute of the result with this name.
-# * If `tables` is NULL, the result is a list without a stored schema. Its class has a method of
-#   schema_of().
+# (see new_schema()). The result is usually a list of its fields and of the tables that are not
+# functions. Exceptions:
+# * If `again` is given, the result is a tibble (by default the first table), with its fields as
+#   attributes. If the user selects rows, the function `again` creates a result from these rows and
+#   from the attribute `about`.
+# * If `tables` is NULL, no schema is stored, because the class has a method of schema_of().
 new_result <- function(class, ..., tables = NULL, facts = NULL, line = NULL, caption = line,
                        head = caption, shown = NULL, notes = NULL,
                        more = "tidy(), glance(), plot()", document = NULL, again = NULL,
@@ -97,8 +96,8 @@ plain_words <- function(words) {
 # Returns a view: a list of a table and of settings for printing it. Columns conf.low and conf.high
 # are printed as one column of intervals. NA is blank in standard errors and intervals.
 # * columns: names of the columns to print. If this vector has names, they are the headings.
-# * digits: decimals of columns of doubles. If there are several numbers, their names are names of
-#   columns; all other columns have the first number.
+# * digits: decimals of columns of doubles. The element with the name of the column is used, or the
+#   first element if no element has this name.
 # * level: confidence level of the intervals, for their heading.
 # * left: positions of the printed columns that are aligned to the left.
 # * most: largest number of printed rows. At most `max_view_rows` rows are stored.
@@ -345,8 +344,8 @@ schema_of.result_parts <- function(x) { # nolint: object_name.
     lapply(schemas, function(schema) map_chr(Filter(is_wanted, schema$notes), `[[`, "text"))
   }
   common_notes <- Reduce(intersect, select_note_texts(function(note) note$kind != "heading"))
-  # Notes that only some parts have are printed with the names of the parts if they are assumptions,
-  # or have a text for reports. Other notes that only some parts have are left out.
+  # Notes that only some variables (or groups) have. Only assumptions and notes with a text for
+  # reports are kept. They are printed with the names of the variables that have them.
   part_notes <- merge_part_notes(lapply(select_note_texts(function(note) {
     note$kind == "assumption" || note$kind != "heading" && !is_empty(note$report)
   }), setdiff, common_notes))
