@@ -13,9 +13,9 @@ is_weak_association <- function(association) {
 # `statistic` and `df`, the statistic and degrees of freedom of a chi-square test.
 rater_association <- function(x) as.list(core_association(x$patterns, weights_of_labels(x)))
 
-# Tests whether the ratings of different raters are associated, without constant raters. Returns
-# "yes", "unrelated" (not associated), or "no_pairs" (no case was rated by two raters).
-# `identified`: "yes" if k_model() is identified, otherwise a code of the reason.
+# Tests whether the ratings of different raters are associated. Leaves out raters who always give
+# the same answer. Returns "yes", "unrelated" (not associated), or "no_pairs" (no case was rated by
+# two raters). `identified`: "yes" if k_model() is identified, otherwise a code of the reason.
 association_code <- function(x, identified) {
   if (identified == "no_pairs") return(identified)
   x <- without_constant_raters(x)
@@ -37,8 +37,9 @@ identifies_unequal_raters <- function(x) {
 reason_needs_unequal_raters <-
   "raters agree too little for models with equal raters; use a model such as dawid_skene()"
 
-# Returns the identification code of a fit, for why_not_identified(). The code is "unequal" if the
-# K-model is not identified, but models in which raters differ in accuracy are identified.
+# Returns "yes" if a fit is identified, otherwise the code of the reason. The code is "unequal" if
+# agreement is too low for a model with equally accurate raters ("chance"), but the ratings identify
+# models in which raters differ in accuracy.
 identification_code <- function(fit) {
   if (fit$identified == "chance" && identifies_unequal_raters(fit$x)) "unequal" else fit$identified
 }
@@ -72,8 +73,8 @@ warn_identified_fit.rater_fit <- function(fit) {
   if (fit$model$accuracy == "rater" && fit$model$errors == "free") {
     return(warn_weakly_identified(fit))
   }
-  # The warning names two categories if swapping them would increase the sum of the diagonal of
-  # the mean confusion matrix.
+  # Finds categories that could be swapped with another category, so that the sum of the diagonal of
+  # the mean confusion matrix would increase.
   mean_matrix <- colMeans(fit$matrices, na.rm = TRUE)
   swap_gain <- mean_matrix + t(mean_matrix) - outer(diag(mean_matrix), diag(mean_matrix), `+`)
   swapped_categories <- fit$x$categories[rowSums(swap_gain > 1e-6, na.rm = TRUE) > 0]

@@ -97,8 +97,8 @@ integrated_time <- function(rho, n) {
   pair_sums <- rho[first_lags] + rho[first_lags + 1L]
   max_pairs <- sum(2L * (seq_along(pair_sums) - 1L) < n - 5L)
   last_pair <- min(which(!pair_sums > 0), max_pairs + 1L)
-  # `last_pair` is not part of the sum, but its first lag is added, unless both this autocorrelation
-  # and the sum of the pair are negative.
+  # Of the pair `last_pair`, only the first autocorrelation is added. It is not added if it is
+  # negative and the sum of the pair is negative.
   rho_at_next_even_lag <- rho[first_lags[[last_pair]]]
   -1 + 2 * sum(cummin(pair_sums[seq_len(last_pair - 1L)])) +
     if (rho_at_next_even_lag > 0 || pair_sums[[last_pair]] >= 0) rho_at_next_even_lag else 0
@@ -262,11 +262,12 @@ reason_of_parameters <- function(model, categories) {
     %s categories", format(model), categories)
 }
 
-# Advice to users whose fit is not identified. These two texts are used for several reasons.
+# Texts that occur more than once in `advice_by_code`.
 known_truth_advice <- "Give the true categories of some cases as {.arg known_truth}."
 other_raters_advice <- "Check that all raters use the categories in the same sense. If they do, use
   more accurate raters, or give {.arg known_truth} for some cases."
-# Advice for each reason. Names are the codes of identification_code() and why_no_calibration().
+# Advice to users, for each reason why a fit is not identified. Names are the codes of the reasons,
+# see identification_code() and why_no_calibration().
 advice_by_code <- list(
   no_pairs = "Let a second rater rate some cases, or give {.arg known_truth} for some cases.",
   chance = other_raters_advice,

@@ -170,8 +170,7 @@ run_sampler <- function(x, task, options, log_likelihood = FALSE, joined = FALSE
 # Largest number of elementary computing steps of a run of the sampler. `thin` is not increased if a
 # run would need more steps.
 max_sampling_steps <- 5e9
-# Effective sample size at which sampling stops. Sampling also stops if the effective sample size is
-# half the number of draws.
+# Sampling stops at this effective sample size, or at half the number of draws if that is less.
 sufficient_sample_size <- 1000
 
 # Runs the sampler and returns its draws with convergence diagnostics. If the user did not set
@@ -242,7 +241,7 @@ parameter_rows <- function(x, raters, rows, prior, pooled, model) {
     unname(Map(matrix_parameter_rows, raters, rows, n_columns_before, list(x)))
   )
   if (pooled) matrix_rows[c("a", "total")] <- NA_real_
-  # The next columns contain confusion matrices of systems, which are not reported.
+  # Counts also the confusion matrices of systems. They are among the draws, but are not reported.
   n_columns_before <- length(rate_parameters) + (length(raters) + n_systems(x)) * n^2
   rbind(
     new_parameter_rows(
@@ -354,8 +353,8 @@ fill_unweighted_patterns <- function(posterior, fit) {
 }
 
 # Returns the base rates of all cases together: means over populations, weighted by numbers of
-# cases. The result is a list of `draws` (draws x categories) and `mean`, their posterior means.
-# `draws`: all draws of the core. `n_populations`: number of populations.
+# cases. The result is a list of `draws` (draws x categories) and `mean`, the posterior means.
+# Argument `draws`: the core's draws of all parameters (draws x parameters).
 mean_rates <- function(draws, x, task, n_populations) {
   n <- n_categories(x)
   weight <- population_shares(task, x, n_populations)

@@ -148,8 +148,9 @@ formula_design <- function(formula, data, design_template = NULL) {
       is_text <- map_lgl(data, is.character)
       data <- modify_fields(data, is_text,
         function(column) factor(column, sort_strings(unique(column))))
-      # Levels without cases are dropped, because their columns would contain only zeros. They are
-      # kept if some factor would then have a single level, because model.matrix() would fail.
+      # Levels without cases are dropped, because their columns would contain only zeros. If all
+      # cases have the same level of a factor, no levels are dropped, because model.matrix() needs
+      # two levels.
       has_one_level <- map_lgl(data[all.vars(terms)],
         function(column) is.factor(column) && n_distinct(column) < 2L)
       # Suppresses the warning of model.frame() that the contrasts of new data are not used.

@@ -150,7 +150,7 @@ is_known_rater <- function(fit, field = "raters") {
 }
 
 # Returns TRUE for patterns whose true category can be estimated: patterns with ratings or with a
-# known truth. Fits of scores also count patterns with scores or answers, in field `judged`.
+# known truth. Fits of classifier scores store the result in field `judged`.
 is_usable_pattern <- function(fit) fit$judged %||% (is_rated_pattern(fit$x) | is_known_pattern(fit))
 
 # Returns sampling weights of gold cases (cases with known truth), the inverse of the sampling

@@ -38,8 +38,8 @@ fit_model.rater_model <- function(model, checked, start) { # nolint: object_name
   # Method "pairs" has no likelihood. If weights are not counts, the likelihood has no meaning.
   has_count_weights <- weights_are_counts(x)
   if (!has_count_weights || method == "pairs") fit$log_likelihood <- NA_real_
-  # With perfect agreement, the accuracy is estimated as 1, on a boundary, so there are no standard
-  # errors.
+  # If `unsure` is NULL, the fit has no standard errors. With perfect agreement, none exist, because
+  # the estimated accuracy is 1, on a boundary.
   if (!has_count_weights || fit$agreement %in% 1) fit["unsure"] <- list(NULL)
   fit <- add_answering(fit)
   if (fit$identified == "yes") fit else set_estimates_to_na(fit)
@@ -71,7 +71,7 @@ decide_identification <- function(fit, has_full_rank) {
   # Result of decide_abstain(), if raters abstained
   decision <- fit$x$panel$abstain
   if (has_known_truth_or_rater || is.null(model$abstain) || is.null(decision)) return(code)
-  # Did decide_abstain() find that only abstentions identify the fit?
+  # Is the fit identified only if the model uses abstentions?
   needs_abstentions <- decision$by_replies && uses_abstentions(model)
   if (needs_abstentions || decision$identified != "yes") decision$identified else code
 }

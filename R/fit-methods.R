@@ -361,9 +361,9 @@ fit_again <- function(fit, x = fit$x, model = fit$model,
     if (uses_draws) prior, if (uses_draws) sampling)
 }
 
-# Returns the method of a refit by `model`. The method of the fit is kept if it can fit `model`. If
-# it cannot, the result is "likelihood" (some truths or raters are known) or NULL (none are known;
-# NULL is the default method of the model).
+# Returns the method of a refit by `model`. The method of the fit is kept if it can fit `model`.
+# Otherwise the result is "likelihood" if some truths or raters are known, and NULL (the default
+# method of the model) if none are known.
 method_to_refit <- function(fit, model, known_truth, known_raters) {
   if (!inherits(model, "rater_model")) return(NULL)
   has_known_truth_or_rater <- !is.null(c(known_truth, known_raters))

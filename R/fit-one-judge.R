@@ -82,8 +82,8 @@ calibrated_rates <- function(sample) {
   matrix <- sample$counts / rowSums(sample$counts)
   rates <- drop(sample$verdicts %*% solve(matrix)) / sum(sample$verdicts)
   if (all(rates >= 0)) return(list(rates = rates, matrix = matrix))
-  # A base rate is negative. Two base rates are set to 0 and 1. More base rates are estimated by
-  # maximum likelihood, jointly with the matrix.
+  # A base rate is negative. With two categories, the base rates are set to 0 and 1. With more, base
+  # rates and matrix are estimated again by maximum likelihood.
   if (length(rates) == 2L) return(list(rates = as.double(rates > 0.5), matrix = matrix))
   maximise_calibrated(sample, rep(1 / length(rates), length(rates)))
 }

@@ -207,10 +207,11 @@ test_accuracy_table <- function(fit, rows, measures) {
 reason_abstain_errors <- "standard errors of fits with abstentions are not computed"
 
 # Returns further rows of test_accuracy() if the fit models abstentions and there are two
-# categories; otherwise NULL. An answer is a determinate result of a test, and an abstention is an
-# indeterminate result. The rows contain shares of determinate results, and the worst and best
-# sensitivity and specificity: all indeterminate results count as wrong, or all as correct (Simel et
-# al., 1987; Shinkins et al., 2013). `rates`: base rates. `notes`: a note for each rater, or NA.
+# categories; otherwise NULL. `rates`: base rates. `notes`: a note for each rater, or NA.
+#
+# The yield is the share of cases that a rater answers. Abstentions count as wrong in the worst
+# sensitivity and specificity, and as correct in the best (Simel et al., 1987; Shinkins et al.,
+# 2013).
 yield_table <- function(fit, rates, notes) {
   if (is.null(fit$answered) || length(rates) != 2L) return(NULL)
   stack_rows(1:2, function(k) {
@@ -273,15 +274,15 @@ measure_tests.rater_fit <- function(fit, rates, both, conf_level, group) {
     low = back_transform(transformed_values - z * standard_error),
     high = back_transform(transformed_values + z * standard_error)
   )
-  # Probabilities get Wilson's interval with the sample size that gives their standard error,
-  # because intervals on the logit scale are too wide near 0 and 1. The sample size of sensitivities
-  # and specificities that are 0 or 1 is the number of cases with known truth.
+  # Number of cases with known truth for each sensitivity and specificity. If the estimate is 0 or
+  # 1, this is the sample size of its interval.
   n_known <- value + NA # an array of NA with the shape of `value`
   if (uses_known_truth(fit)) {
     known_counts <- count_known_by_truth(fit)
     n_known[1L, , seq_len(nrow(known_counts))] <- t(known_counts)
     n_known[2L, , seq_len(nrow(known_counts))] <- t(rowSums(known_counts) - known_counts)
   }
+  # Wilson's intervals replace intervals on the logit scale, which are too wide near 0 and 1.
   limits <- probability_interval(value[!is_ratio], measures$error[!is_ratio], z, n_known[!is_ratio])
   measures$low[!is_ratio] <- limits[, 1L]
   measures$high[!is_ratio] <- limits[, 2L]
@@ -323,7 +324,8 @@ find_prior_dominated_rows <- function(fit) {
   prior_terms <- if (!is.null(fit$draws)) fit$terms[compare_with_prior(fit)$mostly_prior &
     is_matrix_term(fit$terms$term) & is_convergence_checked(fit$terms), ]
   rows <- lapply(ratings$categories, function(category) {
-    # In fits by likelihood, all rows of a rater are TRUE if its accuracy is mostly prior.
+    # Without posterior draws, all rows of a rater are TRUE if the rater's accuracy depends mostly
+    # on the prior.
     if (is.null(prior_terms)) return(ratings$raters %in% find_prior_dominated_raters(fit) |
       is_pooled_row[, match(category, ratings$categories)])
     raters <- prior_terms$rater[prior_terms$truth %in% c(category, NA)]
@@ -334,15 +336,16 @@ find_prior_dominated_rows <- function(fit) {
 
 # Returns the weight of the prior of raters' accuracies: the number of ratings (of cases with known
 # truth) that contain the same information about an accuracy as the prior. Returns NULL if the fit
-# has no such prior. `rates`: weights of the rows of a confusion matrix in the accuracy. These are
-# the base rates, or 1 for the accuracy of a single row.
+# has no such prior. `rates`: base rates, the weights of the true categories in the accuracy; 1 for
+# the accuracy in a single category.
 accuracy_prior_size <- function(fit, rates = fit$base_rates) {
   prior_spread <- fit$centre$tau %||% fit$model$prior$spread
   has_prior <- !is.null(prior_spread) && fit$model$accuracy == "rater" &&
     fit$method == "likelihood" && weights_are_counts(fit$x)
-  # The weight is the variance p (1 - p) of one rating, divided by the prior variance of accuracies;
-  # p is the mean accuracy. The prior variance has two parts: rows vary around the rater's mean row
-  # (precision `c`), and logits of accuracies vary between raters (standard deviation `tau`).
+  # The weight is the variance v = p (1 - p) of one rating, divided by the prior variance of
+  # accuracies; p is the mean accuracy. The prior variance has two parts. It contains
+  # v sum(rates^2 / c), because rows vary around the rater's mean row. It also contains (tau v)^2,
+  # because logits of accuracies vary between raters with standard deviation tau.
   if (has_prior)
     1 / (sum(rates^2 / fit$centre$c) +
       prior_spread^2 * bernoulli_variance(fit$rater_accuracy))

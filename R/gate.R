@@ -146,22 +146,22 @@ gate_rows.accuracy_estimate <- function(x, at_least) {
   undecided_rows <- which(
     rows$decision == "undecided" & gold$measured$known & !is.na(rows$estimate)
   )
-  # `needed` is the smallest number of further gold cases for which the interval excludes the
-  # threshold. It is NA if the interval contains the threshold even if all cases are gold cases. The
-  # estimated accuracy is assumed not to change. `needed` is not computed for anytime intervals,
-  # which are confidence sequences.
+  # `needed` is the smallest number of further gold cases with which the interval would exclude the
+  # threshold, if the estimate does not change. It is NA if gold labels of all cases would not be
+  # enough, and for anytime intervals (confidence sequences).
   is_anytime <- isTRUE(interval_of(x)$gold$anytime)
   if (!is_anytime) rows$needed[undecided_rows] <- map_int(undecided_rows, function(s) {
     pilot <- extract_pilot(gold, s)
     n_further_labels <- seq(0, max(0, pilot$cases - pilot$gold))
     pilot$gold <- pilot$gold + n_further_labels
-    # In clusters, the precision per gold case decreases with the number of gold cases.
+    # The design effect of clusters increases, because more gold cases are then in the same cluster.
     pilot$design <- planned_design(pilot$gold, pilot, pilot$cases)
     effective_size <- 1 / relative_error_variance(pilot, gold$settings$target)
     estimated_share <- rows$estimate[[s]]
     limits <-
       wilson_interval(estimated_share, effective_size, normal_quantile(x$options$conf_level))
-    # The limit approaches the estimate by the same factor as the limit of Wilson's interval.
+    # With more gold cases, the distance between the limit and the estimate is assumed to decrease
+    # by the same factor as in Wilson's interval.
     side <- if (estimated_share >= at_least) 1L else 2L
     distance <- abs(limits[, side] - estimated_share)
     current_limit <- if (side == 1L) rows$conf.low[[s]] else rows$conf.high[[s]]

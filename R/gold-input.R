@@ -319,9 +319,10 @@ adjust_for_clusters <- function(means, cluster, variance = share_variance(means)
   explained_share <- 1 - means$ratio / design_effect
   means$ratio <- ifelse(has_enough_clusters, pmin(clustered_ratio, gold_design), means$ratio)
   explained_share[means_without_predictions] <- 0
-  # Design effect of clusters on the mean over all cases: the part of predictions (computed from all
-  # cases) plus the part of their errors (computed from gold cases). It is at least the design
-  # effect on the mean of gold cases.
+  # Design effect of clusters on the mean over all cases: the sum of the design effects on
+  # predictions (computed from all cases) and on prediction errors (computed from gold cases),
+  # weighted by their shares of the variance. The lower limit is the design effect on the mean of
+  # gold cases.
   design_of_all_cases <- pmax(
     gold_design / design_effect, explained_share * predicted_design + means$ratio / design_effect
   )

@@ -140,7 +140,8 @@ gold_accuracy <- function(evidence, first, second = NULL) {
   # gold cases, and if the probability of this is below .01 for a random sample of all cases.
   is_labelled_only_if_differing <- colSums(is_gold & !pick_gold_rows(is_differing)) == 0 &
     differing_share < 1 & differing_share^colSums(is_gold) < 0.01
-  # Uses only cases on which the answers differ, because other cases do not change the difference.
+  # Only cases with different answers are used if the user labelled only such cases, or if gold
+  # cases do not represent all cases. Cases with equal answers do not change the difference.
   uses_only_differing <- is_labelled_only_if_differing | !gold_data$representative[is_measured]
   is_counted <- rep(!uses_only_differing, each = nrow(is_differing)) | is_differing
   predict_correct <- function(answer) {
@@ -282,11 +283,12 @@ corrected_difference <- function(difference, predictions, prediction_summary, w 
 # * rest: weighted deviations of y - slope * predictions from their mean over gold cases
 # * answers: weighted deviations of `y` from their mean over gold cases
 # * gold, cases: numbers of gold cases and of all cases
-# * n_labels: number of gold cases for ratings_prior(): `gold`, or less, see measurement_as_share()
+# * n_labels: number of gold cases for ratings_prior(). It is equal to `gold` here, but
+#   measurement_as_share() can reduce it
 # * design: design effect of unequal weights (Kish)
 # * full_design: design effect on the mean over all cases. It is 1 here; other functions change it,
 #   for example adjust_for_clusters()
-# * seen: share of correct gold cases, for extend_to_boundary(); NA if intervals are not extended
+# * seen: share of gold cases with a correct answer, for extend_to_boundary(). It is NA here
 corrected_mean <- function(y, predictions, prediction_summary, compute_variance, least_variance = 0,
                            w = 1) {
   y <- as.matrix(y)
@@ -351,7 +353,8 @@ residual_variance_ratio <- function(y, residual, w, variance, explained_share) {
 
 # Returns the share of the variance of correctness that ratings are expected to explain, before any
 # gold case is labelled. Correctness is 1 for a correct answer and 0 for a wrong one. `prediction`:
-# result of summarise_predictions(). `variance`: variance of correctness.
+# result of summarise_predictions(). `variance`: variance of correctness. For calibrated
+# predictions, the share would be the ratio of the variances. The square of this ratio is lower.
 expected_explained_share <- function(prediction, variance) {
   if (variance > 0) min(0.9, (prediction$variance / variance)^2) else 0
 }

@@ -87,17 +87,17 @@ max_flat_weight <- 0.7 # Weight of the flat part of the prior, with very many go
 half_flat_gold <- 10 # Number of gold cases with which the flat part has half of this weight.
 default_widen <- 1.25 # Relative increase of the prior variance, with very many gold cases.
 
-# In addition to `default_widen`, the variance of the prior increases by this factor times the
-# squared standard error of the estimate from gold cases. With this factor, nominal 90% intervals
-# have a coverage of at least .85 for any bias of the prior, if there are many cases.
+# With many gold cases, this factor times the squared standard error of the estimate from gold cases
+# is added to the variance of the prior. In large data sets, nominal 90% intervals then have a
+# coverage of at least .85 for any bias of the prior.
 #
 # Derivation: let z = qnorm(.95), and let d be the distance between the prior and the estimate from
-# gold cases, in standard errors. A precise but wrong prior moves the interval by s d towards the
-# prior, where s = 1 / (1 + factor). Half of the width becomes z sqrt(1 - s). If d > z, gold cases
-# contradict the prior, which is then not used. The worst case is therefore d = z. One limit of the
-# interval is then z sqrt(1 - s) - s z standard errors from the estimate. For factor 5.9, this is
-# qnorm(.90), so the limit misses the truth with probability .10. The other limit misses the truth
-# with probability at most .05, as without a prior.
+# gold cases, in standard errors. A precise but wrong prior gets a variance of `factor` squared
+# standard errors, so its weight is s = 1 / (1 + factor). It moves the interval by s d. Half of the
+# width becomes z sqrt(1 - s). If d > z, gold cases contradict the prior, which is then not used.
+# The worst case is therefore d = z. One limit of the interval is then z sqrt(1 - s) - s z standard
+# errors from the estimate. For factor 5.9, this is qnorm(.90), so the limit misses the truth with
+# probability .10. The other limit misses it with probability at most .05, as without a prior.
 gold_widen_factor <- 5.9
 # Smallest number of gold cases that plan_gold() recommends if an interval uses ratings. The flat
 # part of the prior from ratings then has most of the weight, so that gold cases can contradict the
@@ -122,11 +122,11 @@ max_effective_size <- 1e5 # upper limit of the effective number of cases in a li
 # Arguments:
 # * n_gold, n_cases: numbers of gold cases and of all cases
 # * case_variance: variance of the values of single cases
-# * widen: relative increase of the variance with very many gold cases; NULL for `default_widen`
-#   and a further increase by `gold_widen_factor` * `squared_error`
+# * widen: relative increase of the variance with very many gold cases. NULL means `default_widen`;
+#   the variance then also increases by `gold_widen_factor` * `squared_error`
 # * squared_error: squared standard error of the estimate from gold cases
-# * variance_ratio: `case_variance`, divided by p (1 - p), where p is the estimate from ratings. The
-#   lower limit of the prior variance is multiplied by this ratio, or by 1 if the ratio is larger
+# * variance_ratio: `case_variance`, divided by p (1 - p), where p is the estimate from ratings. If
+#   the ratio is below 1, the lower limit of the prior variance is multiplied by it
 ratings_prior <- function(ratings_estimates, n_gold, case_variance, n_cases, widen,
                           squared_error = 0, variance_ratio = 1) {
   # Subtracts the sampling error of the cases, because the estimate from gold cases has the same
@@ -173,8 +173,8 @@ combined_interval <- function(x, ratings_estimates, target, conf_level, widen = 
 }
 
 # A combined interval is the weighted mean of two intervals: with the prior from ratings, and
-# without prior. Returns the weight of the interval with the prior: 0 if gold cases contradict the
-# ratings, and 1 if they do not.
+# without prior. Returns the weight of the interval with the prior, between 0 (gold cases clearly
+# contradict the ratings) and 1 (they do not).
 # * prior: result of ratings_prior()
 # * estimate: estimate without prior
 # * squared_error: squared standard error of this estimate
