@@ -15,9 +15,9 @@
 namespace fallible {
 
 // The data to which the members are fitted: the ratings and, as one more judge, the answers of one
-// system. A system that always gives the same answer is not added, because its answers carry no
-// information about the truth. The members are then fitted only to the cases that this system
-// answered, because other cases may have other base rates.
+// system. Exception: if the system always gives the same answer, its answers are not added, because
+// they carry no information about the truth. Only the cases that it answered are then used, because
+// other cases may have other base rates.
 class JointData {
  public:
   JointData(const Ratings& ratings, int system);  // `system` is -1 for the raters only
@@ -35,8 +35,8 @@ class JointData {
   // Mean posterior probability of the system's answers. Here and below, `posterior` contains the
   // probabilities of the true categories: rows x categories.
   double mean_posterior(const std::vector<double>& posterior) const;
-  // Standard error of the share of right answers, if the parameters of the model are taken as
-  // exact. Includes the uncertainty about the true category of each case.
+  // Standard error of the share of right answers of the system, if the parameters of the model are
+  // taken as exact. Includes the uncertainty about the true category of each case.
   double conditional_error(const std::vector<double>& posterior) const;
   // Expected share of ratings that are wrong.
   double rater_error(const std::vector<double>& posterior) const;
@@ -80,9 +80,8 @@ class Member {
   // Fits the member. If the sum of log evidence and log prior cannot reach `log_weight_limit`, the
   // weight of the member is negligible, and the fit may end early.
   virtual void fit(const JointData& data, double log_weight_limit) = 0;
-  // Returns this member, fitted to other weights of the same data. The fit starts from the current
-  // parameters. `base`: the member that base() returns, fitted to the new weights; null if there is
-  // none.
+  // Returns a copy of this member that is fitted to reweighted data. The fit starts from the
+  // current parameters. `base`: the refitted base() of this member; null if it has no base.
   virtual std::unique_ptr<Member> refit(const JointData& data, const OneCoin* base) const = 0;
 
   // base() returns the member that this member extends. The base must be refitted whenever this
@@ -99,8 +98,9 @@ class Member {
   // Posterior of the truth under this member, for the data to which it was fitted: rows x
   // categories.
   virtual std::vector<double> posterior(const JointData& data) const = 0;
-  // True if all cases are equally difficult, and no judge has separate probabilities of particular
-  // wrong answers. The weight of these simple members is evidence for independent errors.
+  // True if the member has no parameters for shared errors: neither strata of difficulty, nor
+  // separate probabilities of particular wrong answers for each judge. The weight of these members
+  // is evidence for independent errors.
   virtual bool has_no_shared_errors() const { return false; }
 
   // True if this member is fitted in the first of two rounds. In the second round, a weight far

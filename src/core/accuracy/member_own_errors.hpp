@@ -1,8 +1,6 @@
-// Members of method average in which each judge has separate shares of wrong answers. A member
-// extends a one-coin member (the base): a Dirichlet prior shrinks the shares of each judge towards
-// the shares of the base. Each base is extended by `variants` members, which differ in the
-// concentration of the prior. The sum of their prior probabilities is the prior probability of the
-// base.
+// Members of method average in which each judge has separate shares of the possible wrong answers.
+// A member extends a one-coin member, its base. A Dirichlet prior shrinks the shares of each judge
+// towards the shares of the base.
 #pragma once
 
 #include <algorithm>
@@ -15,6 +13,8 @@ namespace fallible {
 
 class SeparateErrorRows : public Member {
  public:
+  // `variants`: number of members that extend the same base, with different concentrations of the
+  // prior. The prior probability of the base is divided equally among them.
   SeparateErrorRows(const OneCoin* base, double concentration, int variants,
                     const SeparateErrorRows* start = nullptr)
       : Member({base->result().label.accuracy, "own", base->settings().shift, concentration},

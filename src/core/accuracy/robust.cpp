@@ -9,18 +9,19 @@ namespace fallible {
 
 namespace {
 
-// The next four constants give the standard deviation of the bias of estimates from human raters.
-// Its parts are squared and added. The first three values were chosen on 24 families of public data
-// sets with known truth; the first two were increased after 7 more families.
-// `least_bias`: constant part.
+// The next four constants are for human raters. The bias of an estimate has several parts, whose
+// standard deviations are squared and added. The first three constants were chosen on 24 families
+// of public data sets with known truth. The first two were increased after 7 more families.
+// `least_bias`: standard deviation of the constant part.
 constexpr double least_bias = 0.04;
-// Part per unit of the share of wrong ratings.
+// Standard deviation of the bias per unit of the share of wrong ratings.
 constexpr double bias_per_error = 0.25;
-// Part per unit of the distance between the estimate and the estimate with shared errors.
+// Standard deviation of the bias per unit of the distance between the estimate and an estimate that
+// assumes shared errors.
 constexpr double bias_per_gap = 0.5;
 
-// Part per unit of the range of possible accuracies: the standard deviation of a uniform
-// distribution of width 1. Used instead of the part for wrong ratings if it is larger.
+// Standard deviation of the bias per unit of the range of possible accuracies, as for a uniform
+// distribution of width 1. This part replaces the part for wrong ratings if it is larger.
 const double bias_per_range = 1 / std::sqrt(12.0);
 
 // The next three values are for raters that are machines, from six families of panels.
@@ -29,7 +30,7 @@ constexpr double typical_accuracy_of_machines = 0.65;
 // Share of the distance to the typical accuracy by which an estimate is moved. It is a compromise
 // between the best values for language models and for other programs.
 constexpr double shrinkage_of_machines = 0.5;
-// Root mean square of the error that remains after the move.
+// Root mean square error of estimates that were moved towards the typical accuracy.
 constexpr double bias_of_machines = 0.17;
 
 }  // namespace

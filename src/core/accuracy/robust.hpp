@@ -35,10 +35,9 @@ struct ErrorParts {
 };
 
 // Computes the centre and the standard error of the interval. For people, the bias increases with
-// `gap`, `rater_error` and `range`. For machines, the bias cannot be estimated from the ratings.
-// Its size is taken from public panels of machines instead, and the centre is moved half way to the
-// typical accuracy in these panels. If all base rates are possible (`range` is 1), `dependence` is
-// treated as 1. A `range` of NaN is ignored.
+// `gap`, `rater_error` and `range`; a `range` of NaN is ignored. For machines, the bias cannot be
+// estimated from the ratings, so its typical size in public panels is used. The centre is then also
+// moved towards the typical accuracy in these panels.
 RobustError robust_error(double estimate, const ErrorParts& parts, RaterKind raters);
 
 // Sets the standard error of `interval`, and its limits: `margin` standard errors on both sides of

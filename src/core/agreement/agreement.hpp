@@ -26,8 +26,8 @@ struct Selection {
   // New index of each category, from 1. Categories with the same new index are merged.
   std::vector<int> category;
   int categories = 0;  // number of new categories
-  // True if it does not matter which judge gave an answer. Cases that a judge answered twice are an
-  // exception, because answers of the same judge are not compared.
+  // True if it does not matter which judge gave an answer. Ignored in cases that a judge answered
+  // twice, because pairs of answers by the same judge must be excluded.
   bool exchangeable = false;
   int least_judges = 1;  // cases with answers of fewer judges than this number are left out
 };

@@ -50,11 +50,11 @@ struct AlphaSums {
     return 1 - rows->scale.array();
   }
 
-  // observed(): sum of the disagreements of all coincidences. expected(): the sum expected by
-  // chance, times (number of ratings - 1).
+  // Sum of the disagreements of all coincidences.
   double observed(const Eigen::MatrixXd& distance) const {
     return coincidence.cwiseProduct(distance).sum();
   }
+  // Sum of the disagreements expected by chance, times (number of ratings - 1).
   double expected(const Eigen::MatrixXd& distance) const { return total.dot(distance * total); }
 
   Estimate value() const {

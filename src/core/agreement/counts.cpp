@@ -130,9 +130,9 @@ class PairKernel : public SumKernel<PairSums> {
   }
 
   // If ratings are independent, the difference between observed and expected agreement is a
-  // degenerate U-statistic of pairs of ratings. Its variance is computed from the matrix W after
-  // rows and columns are centred at zero. For nominal categories this is the formula of Fleiss, Nee
-  // and Landis (1979).
+  // degenerate U-statistic of pairs of ratings. Its variance is computed from the matrix of
+  // agreement weights after rows and columns are centred at zero. For nominal categories this is
+  // the formula of Fleiss, Nee and Landis (1979).
   double null_error(const std::vector<double>& weight) const override {
     const PairSums sums = total(weight);
     if (chance_ != Chance::shares) return not_a_number;

@@ -121,11 +121,11 @@ class CongerKernel : public SumKernel<CongerSums> {
   Pooling pooling_;
 };
 
-// Sums for one pair of raters over the cases that both rated. The vectors refer to memory of
-// LightSums.
+// Sums for one pair of raters over the cases that both rated.
 struct PairOfRaters {
   double agreeing, cases;
-  // Weighted number of ratings of each category, by the first and the second rater.
+  // Weighted number of ratings of each category, by the first and the second rater. Refers to
+  // memory of LightSums.
   Eigen::VectorXd::ConstMapType first, second;
 
   Estimate kappa(const Eigen::MatrixXd& scale) const {
@@ -134,8 +134,7 @@ struct PairOfRaters {
   }
 };
 
-// Derivative of a pair's kappa with respect to the weight of one case, in which the raters gave
-// categories x and y, with agreement weight `weight`.
+// Derivative of the kappa of two raters with respect to the weight of one case.
 class CohenSlope {
  public:
   CohenSlope(const PairOfRaters& pair, const Eigen::MatrixXd& scale)
@@ -146,6 +145,8 @@ class CohenSlope {
         second_(scale * pair.first / cases_),
         expected_(pair.first.dot(first_) / cases_) {}
 
+  // `x` and `y`: categories that the two raters gave the case. `weight`: agreement weight of these
+  // categories.
   double operator()(int x, int y, double weight) const {
     const double chance_change = first_[x] + second_[y] - 2 * expected_;
     return (weight - observed_ - (1 - kappa_) * chance_change) / (cases_ * (1 - expected_));

@@ -11,8 +11,8 @@ namespace fallible {
 namespace {
 
 // The share of equal answers that is expected by chance is computed from pairs of wrong answers to
-// different cases with the same true category. A true category is left out if the weight of its
-// pairs is at most this limit.
+// different cases with the same true category. A true category is left out if the total weight of
+// these pairs is at most this limit.
 constexpr double least_pair_weight = 0.5;
 
 // All answers, sorted by cell and within a cell by judge. A cell is a group of cases with the same
@@ -20,8 +20,8 @@ constexpr double least_pair_weight = 0.5;
 struct Answers {
   // Cell, judge and category of each answer.
   std::vector<int> cell, judge, category;
-  // `cell_positions`: positions of the answers to each cell in these vectors. `judge_positions`:
-  // positions of the answers of each judge in `answers_by_judge`.
+  // `cell_positions`: positions of the answers to each cell in `cell`, `judge` and `category`.
+  // `judge_positions`: positions of the answers of each judge in `answers_by_judge`.
   Ragged cell_positions, judge_positions;
   std::vector<int> answers_by_judge;  // positions of the answers in the list, sorted by judge
 

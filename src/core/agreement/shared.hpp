@@ -26,9 +26,8 @@ struct SharedPair {
   double n = 0;               // Weight of the cases that both judges answered.
   double agreeing = 0;        // Weight of the cases with equal answers.
   double known = 0;           // Weight of the cases with known truth.
-  // Weights of cases with known truth. `both_right` and `both_wrong`: both judges are right or both
-  // are wrong. `first_right` and `second_right`: this judge is right, whether the other judge is
-  // right or wrong.
+  // Weights of cases with known truth, by whether the judges are right. `first_right` and
+  // `second_right` include the cases in which both judges are right.
   double both_right = 0, first_right = 0, second_right = 0, both_wrong = 0;
   // Share of equal answers among the cases that both judges answered wrongly; NaN without cases.
   double coinciding = not_a_number;
@@ -39,7 +38,7 @@ struct SharedPair {
 };
 
 // Compares all pairs of judges that have a common cell with positive weight. The result is sorted
-// by `first`, then by `second`. A judge may answer a pattern only once.
+// by `first`, then by `second`. Requires that no judge answers a pattern twice.
 std::vector<SharedPair> shared_pairs(const PatternView& patterns, const std::vector<Cell>& cells,
                                      const Host& host);
 

@@ -119,9 +119,9 @@ struct Information {
     const double rows = count_used(x.row()), columns = count_used(x.column());
     if (rows == 1 || columns == 1) {
       if (!continuity) return undefined(Undefined::no_entropy);
-      // The limit if zero cells are replaced by positive numbers that go to zero: 1 - m / k, if the
-      // other rater uses m of the k categories. Small positive numbers would not be precise enough,
-      // because convergence is only logarithmic.
+      // One rater uses only one category, and the other uses m of the k categories. If zero cells
+      // are replaced by positive numbers that go to zero, the measure converges to 1 - m / k. Small
+      // positive numbers would not be precise enough, because convergence is only logarithmic.
       return {1 - (columns == 1 ? rows : columns) / static_cast<double>(x.cell.rows()),
               Undefined::no};
     }

@@ -71,9 +71,9 @@ void polish(const Objective& objective,
             Optimum& optimum);
 
 // Step lengths of finite differences, for parameters that are logits or logarithms. `slope_step` is
-// for smooth functions: the error of a fourth-order difference is about 1e-12. The other two are
-// for functions with kinks, where the derivative jumps. Steps of length `step_between_kinks` rarely
-// cross a kink. Differences with `step_across_kinks` average over several kinks.
+// for smooth functions. The other two are for functions with kinks, where the derivative jumps.
+// `step_between_kinks` is short and rarely crosses a kink. `step_across_kinks` averages over
+// several kinks.
 constexpr double slope_step = 1e-4, step_between_kinks = 1e-5, step_across_kinks = 1e-3;
 
 // Derivative of the vector function `function` at `x` along the vector `direction`, by a central

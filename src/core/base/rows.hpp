@@ -30,9 +30,9 @@ class RowSet {
  private:
   // Rebuilds the hash table with `slots` slots. The number of slots must be a power of two.
   void resize(std::size_t slots);
-  // Returns one 64-bit word per row, which contains the first values of the row after values that
-  // are equal in all rows. Different words have the same order as their rows, and are faster to
-  // compare. Rows with equal words must be compared in full.
+  // Returns one 64-bit word per row. Values at the beginning that are equal in all rows are
+  // skipped, and the word contains the next values. Different words have the same order as their
+  // rows, and are faster to compare. Rows with equal words must be compared in full.
   std::vector<std::uint64_t> packed_beginnings() const;
 
   // Row i has the values value_[start_[i]] ... value_[start_[i + 1] - 1].

@@ -7,9 +7,9 @@
 namespace fallible {
 
 // Draws a number with a log density of at least `level` from the interval [low, high] around
-// `current`, the current value of the chain. If a candidate has a lower log density, the interval
-// is cut off at this candidate. The last call of `log_density` is always with the returned value,
-// so the function may store its argument.
+// `current`, the current value of the chain. A candidate with a lower log density becomes a new end
+// of the interval. The last call of `log_density` is always with the returned value, so
+// `log_density` may store its argument.
 template <class LogDensity>
 double shrink_slice(Stream& stream, double current, double level, double low, double high,
                     const LogDensity& log_density) {

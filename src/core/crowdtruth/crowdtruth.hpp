@@ -47,7 +47,7 @@ std::vector<double> unit_annotation_scores(const Votes& votes);
 
 // Scores of version 1, one per worker.
 struct WorkerScores {
-  // Mean of 1 - cosine with the votes of the other workers on the unit.
+  // Mean over units of 1 - cosine between the worker's labels and the votes of the other workers.
   std::vector<double> unit_disagreement;
   std::vector<double> worker_disagreement;  // 1 - mean kappa with other workers
   // 1 - share of the worker's labels that another worker gave too, averaged over other workers.

@@ -8,7 +8,7 @@
 
 namespace fallible {
 
-// Agreement that exceeds agreement by chance by at most this amount counts as agreement by chance.
+// With N categories, agreement of at most 1/N plus this amount counts as agreement by chance.
 constexpr double chance_tolerance = 1e-9;
 // A base rate counts as zero if its absolute value is at most this. Rounding errors are of this
 // size.

@@ -57,10 +57,9 @@ void Answering::update() {
   const int K = categories;
   const double prior_weight = 2 / (1 + kappa);
   double slope = -prior_weight, curvature = square(prior_weight) / 2;
-  // A reply is an answer or an abstention. In the Chinese restaurant representation of the
-  // Beta-binomial distribution, a reply repeats an earlier reply or is a new draw. `all_draws`:
-  // expected number of new draws, used judges x truths. `answer_draws`: expected number of new
-  // draws that are answers. A logistic regression of these numbers updates b and h.
+  // In the Chinese restaurant representation of the Beta-binomial distribution, an answer or
+  // abstention repeats an earlier one or is a new draw. `all_draws`: expected number of new draws.
+  // `answer_draws`: expected number of new draws that are answers. Both are used judges x truths.
   Table<double> answer_draws(used_judges.size(), K), all_draws = answer_draws;
   for (std::size_t i = 0; i < used_judges.size(); ++i) {
     for (int k = 0; k < K; ++k) {
@@ -76,6 +75,7 @@ void Answering::update() {
     }
   }
   kappa = newton_concentration(kappa, slope, curvature);
+  // Updates `b`, then `h`, by Newton steps of a logistic regression of the expected new draws.
   for (std::size_t i = 0; i < used_judges.size(); ++i) {
     double& parameter = b[used_judges[i]];
     const double p = logistic(parameter);

@@ -14,11 +14,12 @@ namespace fallible {
 // is high for judges who often answer, h_k for categories that are easy to answer.
 struct Answering {
   int categories = 0;
-  // kappa has the prior density (1 + kappa)^-2. omega is the standard deviation of h_k, which is
-  // normal with mean 0. omega has a prior guess (answering.cpp).
+  // `kappa`: concentration of the probabilities of answering, with prior density (1 + kappa)^-2.
+  // `omega`: standard deviation of the normal prior of each `h`, which has mean 0. The prior guess
+  // of omega is in answering.cpp.
   double kappa = 4, omega = 0.3;
-  // Judges (from 0) who both answered and abstained, and whose confusion matrix is unknown. Only
-  // these judges have a_jk.
+  // Judges (from 0) who both answered and abstained, and whose confusion matrix is unknown.
+  // Abstentions are modelled only for these judges.
   std::vector<int> used_judges;
   // The prior of each b_j has the same effect as half an answer and half an abstention.
   std::vector<double> b, h;  // b_j of all judges, h_k of all categories
@@ -26,8 +27,8 @@ struct Answering {
   Table<double> answers, abstentions;
 
   Answering() = default;
-  // Finds the used judges and sets their starting values b_j. If abstentions are not modelled, no
-  // judge is used, and all functions do nothing.
+  // Finds the judges whose abstentions are modelled, and sets their starting values of `b`. If
+  // there are no such judges, all functions do nothing.
   explicit Answering(const LatentRows& rows);
 
   // Probability a_jk that a judge answers. It is 1 for judges who are not used, so that it has no

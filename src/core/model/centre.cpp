@@ -32,10 +32,10 @@ constexpr double variance_tolerance = 1e-10, least_divisor = 1e-3;
 
 // Quantities from which the parameters are updated. In the Chinese restaurant representation of the
 // Dirichlet-multinomial distribution, a rating repeats an earlier rating or is a new draw.
-//   right: expected number of new draws that are right answers, judges x truths.
-//   answers: expected number of all new draws, judges x truths.
-//   errors: expected number of new draws that are wrong answers by any judge, truths x ratings.
-//   slope, curvature: derivatives of the log density with respect to the concentration c.
+//   right, answers: expected number of right new draws, and of all new draws: judges x truths.
+//   errors: expected number of wrong new draws of all judges: truths x ratings.
+//   slope, curvature: first and second derivative of the log density with respect to the
+//     concentration c.
 struct Centre::Tables {
   Table<double> right, answers, errors;
   double slope = 0, curvature = 0;

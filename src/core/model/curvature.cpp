@@ -262,18 +262,18 @@ std::vector<double> natural_variances(const LatentClass& model, const Eigen::Vec
 
 namespace {
 
-// The raters' accuracies are integrated jointly with all other parameters only up to this number of
-// directions. A direction is one parameter, or several that change together. With more directions,
-// this would take longer than the fit.
+// Highest number of directions in which the density is integrated jointly. A direction is one
+// parameter, or several that change together. With more directions, the raters' accuracies are
+// integrated separately, because a joint integral would take longer than the fit.
 constexpr int max_dense_directions = 30;
 // Added to the curvature in each direction. It acts like a normal prior with standard deviation 4.5
 // = 1 / sqrt(0.05), so that directions without information have a finite variance.
 constexpr double ridge = 0.05;
 
-// Returns the matrix of which a multiple is added to the curvature as a ridge: directions x
-// directions. It is the identity, except for the logits of base rates: `rates` directions from
-// `first`. Their ridge acts on the logits of all categories relative to their mean, so that the
-// evidence does not depend on which category is last.
+// Returns a matrix, directions x directions. A multiple of this matrix is added to the curvature.
+// It is the identity, except for the logits of base rates: `rates` directions from `first`. There,
+// the matrix acts on the logits of all categories relative to their mean, so that the evidence does
+// not depend on which category is last.
 Eigen::MatrixXd ridge_shape(Eigen::Index directions, Eigen::Index first, Eigen::Index rates) {
   Eigen::MatrixXd shape = Eigen::MatrixXd::Identity(directions, directions);
   shape.block(first, first, rates, rates).array() -= 1.0 / static_cast<double>(rates + 1);

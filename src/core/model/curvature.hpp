@@ -27,7 +27,7 @@ Eigen::MatrixXd log_posterior_hessian(const LatentClass& model, const Eigen::Vec
                                       Kinks kinks = Kinks::sharp);
 
 // Inverse curvature of an objective at its maximum, transformed to the natural parameters
-// (reading.hpp).
+// (accuracies, base rates, ...; see reading.hpp).
 class Curvature {
  public:
   // `hessian`: second derivatives of the objective at `x`, a symmetric matrix.

@@ -183,9 +183,9 @@ class SmallPanel {
   int raters_ = 0, judges_ = 0, row_with_most_raters_ = -1;
 };
 
-// Returns derivatives with respect to the parameters at random parameter values. Each column of the
-// matrix belongs to a parameter, and is scaled to length 1. Each row belongs to the log likelihood
-// of a row of data (with Fitting::pairs: to the probability of a pair of ratings). The model is
+// Returns the derivatives of log likelihoods with respect to the parameters: rows of data x
+// parameters. With `Fitting::pairs`, returns the derivatives of the probabilities of pairs of
+// ratings instead. Parameter values are random, and columns are scaled to length 1. The model is
 // identified if the rank of the matrix is the number of free parameters.
 Eigen::MatrixXd random_scores(const LatentClass& model, Fitting fitting, Stream& stream) {
   Eigen::VectorXd x(model.layout.size);

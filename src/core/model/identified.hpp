@@ -12,9 +12,9 @@ namespace fallible {
 struct IdentifiedJudges {
   // True if all parameters of the checked judges and the base rates are identified.
   bool all = false;
-  // True if `all` is true. Also true if each judge has separate free error rates, and the base
-  // rates, at least three judges and the system (if it is a judge) are identified. The other judges
-  // may then have too few common cases to be identified.
+  // True if the model counts as identified. If each judge has separate free error rates, it is
+  // sufficient that the base rates, three judges and the system (if it is a judge) are identified.
+  // Other judges may then have too few common cases. In other models, the same as `all`.
   bool model = false;
   // One value per judge: are the parameters of the judge identified? Checked only if each judge has
   // separate free error rates, and the base rates are identified. True for judges that were not

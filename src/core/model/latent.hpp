@@ -28,13 +28,13 @@ struct LatentClass {
   Eigen::VectorXd warm_start(const Eigen::VectorXd& x, int raters) const;
 
   // Returns the log posterior density, up to a constant. Also computes the gradient, the log
-  // likelihood, and the curvature for observed classes, unless their pointers are null. The
-  // curvature is correct only if the gradient is computed, too.
+  // likelihood, and the curvature as if the classes were observed, unless their pointers are null.
+  // The curvature is correct only if the gradient is computed, too.
   double evaluate(const Eigen::VectorXd& x, Eigen::VectorXd* gradient,
                   double* log_likelihood = nullptr, CompleteCurvature* curvature = nullptr) const;
   // Returns the log likelihood, in one pass over the data. Adds expected numbers of ratings to
   // `counts` unless it is null. Calls visit(row, posterior probabilities of the classes) for each
-  // row with weight, or for all rows if `all_rows` is true.
+  // row with positive weight, or for all rows if `all_rows` is true.
   template <class Visit>
   double expect(const Law& law, ExpectedCounts* counts, const Visit& visit,
                 bool all_rows = false) const {

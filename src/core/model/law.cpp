@@ -37,9 +37,9 @@ Table<double> shares_by_distance(int categories, double log_dispersion) {
 }
 
 Strata::Strata(double accuracy, double d) {
-  // Finds `unclipped_middle`, the probability p of the medium stratum before clipping. At this p,
-  // the sum of clamp(p + s d, 0, 1) over s = -1, 0, 1 is three times the accuracy. The sum is
-  // piecewise linear in p, and its slope changes only at the six points in `breakpoint`.
+  // The probabilities of a right answer in the three strata are p - d, p and p + d, clipped at 0
+  // and 1. Finds the p (`unclipped_middle`) for which their sum is three times the accuracy. The
+  // sum is piecewise linear in p, and its slope changes only at the six points in `breakpoint`.
   double breakpoint[6] = {-d, 0, d, 1 - d, 1, 1 + d};
   std::sort(breakpoint, breakpoint + 6);
   const auto sum = [d](double x) {
