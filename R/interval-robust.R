@@ -2,18 +2,18 @@
 #
 # Raters and systems often err on the same cases ("shared errors", also called correlated errors).
 # Shared errors bias every estimate, and the ratings do not identify the bias. The "hidden error" is
-# the assumed standard deviation of the bias. It increases with three quantities:
+# the assumed standard deviation of the bias. If raters are language models or programs
+# ("machines"), the hidden error is a constant. If raters are people, it increases with:
 # * the share of wrong ratings
 # * the difference between the highest and the lowest accuracy over possible base rates
 # * the difference between the accuracies with shared and with independent errors
 #
-# The hidden error is small if simple models fit well (equally difficult cases, equally good
-# raters). If raters are language models or programs ("machines"), it is a constant, because a good
-# fit is then no evidence against shared errors.
+# With people as raters, the hidden error is small if models without shared errors fit well. In
+# these models, cases are equally difficult, and raters differ at most in accuracy.
 
 # Returns a list of vectors with a number per system: `centre` of the robust interval, `std.error`,
 # and `hidden`, the part of the error due to shared errors. All formulas are in core_robust_error().
-# * estimate: an estimate, or an estimate without interval from draft_estimate()
+# * estimate: an estimate or a draft (an estimate without interval), see draft_estimate()
 # * accuracy: estimated accuracies
 # * sampling_error: standard errors of the accuracies due to sampling
 # * average_results: result of summarise_average()
@@ -23,11 +23,11 @@ robust_error <- function(estimate, accuracy, sampling_error, average_results) {
   if (has_fixed_common(estimate)) {
     return(list(centre = accuracy, std.error = sampling_error, hidden = 0 * accuracy))
   }
-  # Distance between the accuracies with independent and with shared errors. The distance is not
-  # computed for metrics of scores, and is then set to 0.
+  # Accuracy with independent errors minus accuracy with shared errors, for each system.
   uses_average <- is_averaged(estimate)
   gap <- (if (uses_average) average_results$independent else accuracy) -
     (average_results$average_shared %||% average_results$shared)
+  # This difference is unknown if the fit is a model of scores.
   if (!is.null(fit$scored)) gap <- 0 * accuracy
   error_parts <- core_robust_error(
     accuracy, sampling_error, gap, average_results$dependence_weight, average_results$rater_error,
@@ -78,12 +78,11 @@ unknown_truth_share <- function(fit) {
   unname(colSums(n_answered_cases * !is_known_pattern(fit)) / colSums(n_answered_cases))
 }
 
-# The correlation between the hidden errors of two systems is s to this power. The number s is the
-# share of cases on which both systems gave the same answer. The power is the smallest whole number
-# for which 90% intervals of differences have a mean coverage of at least .90, over 19 public data
-# sets with known truth. The mean coverage is .95. It is .89 (standard error .08) if the power for
-# each data set is chosen without related data sets. Both numbers are optimistic, because the form
-# of the rule was also chosen on these data sets. See bench/compare.R.
+# The correlation between the hidden errors of two systems is s to this power, where s is the share
+# of cases on which both systems gave the same answer. The power is the smallest whole number for
+# which 90% intervals of differences have a mean coverage of at least .90 in 19 public data sets.
+# The mean coverage is .95, but .89 (standard error .08) in cross-validation. Even the second number
+# is optimistic, because the form of the rule was chosen on the same data sets. See bench/compare.R.
 hidden_correlation_power <- 3
 
 # Returns draws of the accuracies of systems (draws x systems) from the distribution that robust
@@ -199,8 +198,7 @@ compute_by_blocks <- function(answer, first, compute) {
 
 # Returns words that follow the words "sampling error" in a sentence. They name the other errors
 # that the interval contains, or state that it contains only sampling error.
-# `has_scores`: is the sentence about intervals of score metrics, too? Their intervals allow for
-# shared errors even if the interval of the accuracy does not (see hidden_error_of_scores()).
+# `has_scores`: is the sentence also about intervals of score metrics?
 hidden_error_words <- function(x, has_scores = FALSE) {
   if (has_fixed_common(x)) {
     " only, given the assumption"
@@ -209,6 +207,7 @@ hidden_error_words <- function(x, has_scores = FALSE) {
   } else if (panel_kind(x) == "machines") {
     " and the error of machines as raters of other data"
   } else if (max(0, hidden_error(x), na.rm = TRUE) == 0) {
+    # Intervals of score metrics allow for shared errors even if intervals of accuracy do not.
     if (has_scores) " and, for metrics of scores, an allowance for shared errors" else
       " only (no sign of shared errors; only gold cases could rule them out)"
   } else {
@@ -216,10 +215,10 @@ hidden_error_words <- function(x, has_scores = FALSE) {
   }
 }
 
-# Returns the hidden error of system number `s`: the standard deviation of the bias that is due to
-# shared errors and cannot be estimated from the ratings. The result has an element for each value
-# of `rater_error`, the share of wrong ratings. `gap`: distance between the system's accuracies with
-# independent and with shared errors.
+# Returns the hidden error of system number `s`: the standard deviation of the bias due to shared
+# errors. The result has an element per element of `rater_error`.
+# * gap: distance between the system's accuracies with independent and with shared errors
+# * rater_error: share of wrong ratings among all cases, or a vector of shares for groups of cases
 hidden_error_of_system <- function(estimate, s, gap = 0,
                                    rater_error = estimate$details$rater_error[[s]]) {
   zeros <- 0 * rater_error

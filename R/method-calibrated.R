@@ -160,8 +160,8 @@ fit_one_rater <- function(x, model) {
 reason_one_rater <- "not identified from one rater; a random sample of gold cases is needed"
 
 # Returns a sentence on the number of gold cases that the rater rated correctly. With two
-# categories, the numbers are by true category. A case with several ratings is rated correctly if
-# more than half of these ratings are correct.
+# categories, the sentence contains this number for each true category. A case with several ratings
+# is rated correctly if more than half of its ratings are correct.
 note_of_one_rater <- function(estimate) {
   evidence <- estimate$gold$evidence
   ratings <- estimate$fit$x
@@ -196,8 +196,8 @@ raw_pass_rate <- function(estimate) {
   pass_rate[names(pass_rate) %in% estimate$fit$x$constant]
 }
 
-# Returns the number of gold labels without ratings that give the same precision as one gold label
-# of a case that a rater rated `n_runs` times (Spearman-Brown formula).
+# Returns the worth of a gold label if each case was rated `n_runs` times by the same rater: the
+# number of gold labels without ratings that give the same precision (Spearman-Brown formula).
 # * squared_correlation: squared correlation between the truth and one rating
 # * reliability: correlation between two ratings of a case
 equivalent_labels_of_runs <- function(n_runs, squared_correlation, reliability) {
@@ -205,8 +205,8 @@ equivalent_labels_of_runs <- function(n_runs, squared_correlation, reliability) 
   1 / (1 - pmin(explained_share, max_explained_share))
 }
 
-# Returns a sentence on how much one more rating of each case by the same rater would help; NULL if
-# the reliability of the rater is unknown, or if no gold case measures the first system.
+# Returns a sentence on how much one more rating of each case by the same rater would help. NULL if
+# the reliability of the rater or the accuracy of the first system on gold cases is unknown.
 rerun_words <- function(estimate) {
   ratings <- estimate$fit$x
   reliability <- rerun_reliability(ratings)

@@ -24,8 +24,8 @@ estimate_k_model <- function(fit, options, average) {
 
 # Computes two accuracies of each system in latent class models: one if the system's errors are
 # independent of the raters' errors, the other if the system shares all errors of the raters. The
-# estimate is one of the two or, with a correction for shared errors, a weighted mean of both.
-# Returns the result of new_point(). The formulas are in src/core/accuracy/latent.cpp.
+# estimate by method "joint" is the first accuracy or, with a correction for shared errors, a mean
+# of both. The estimate by method "shared" is the second. Returns the result of new_point().
 estimate_latent <- function(fit, options, average) {
   ratings <- fit$x
   missing_values <- rep(NA_real_, n_systems(ratings))
@@ -194,9 +194,9 @@ bins_of_posterior <- function(answer, posterior, weight, options) {
   )
 }
 
-# Returns an estimator: a function that calls the user's function `run`. Its argument `times` is the
+# Returns an estimator: a function of `times` that calls the user's function `run`. `times` is the
 # number of times each case was drawn, or NULL for the original ratings. If `run` has an argument
-# `weights`, it gets `times` as weights. If not, it gets ratings with repeated cases.
+# `weights`, `run` is called with `times` as weights, otherwise with ratings of repeated cases.
 new_function_estimator <- function(x, run) {
   has_weights_argument <- "weights" %in% names(formals(args(run)))
   structure(function(times, quantity) {

@@ -6,8 +6,8 @@
 # * kernel: the function that computes the metric
 # * form: input of the kernel. "table": the whole table of truth and answer. "category": the counts
 #   of one category against the rest
-# * needs: data of the metric, see metrics_of_estimate(). "table": the joint table of truth and
-#   answer. "answered": the same table, with abstentions as wrong answers. "scores": scores
+# * needs: data of the metric. "table": the joint table of truth and answer. "answered": the same
+#   table, with abstentions as wrong answers. "scores": scores
 # * gradient: function that returns the derivative of the kernel with respect to each cell of a
 #   table that sums to 1; NULL for a numerical derivative
 # * settings: names of arguments of estimate_metrics() that the kernel takes
@@ -15,17 +15,16 @@
 #   the settings that returns both values
 # * better: "high" or "low", or "" if neither is better
 # * drops: which categories are left out of averages. "undefined": categories whose metric is
-#   undefined. "caseless": categories without cases (an undefined metric of other categories is then
-#   set to 0). "never": no category
+#   undefined. "caseless": categories without cases (other undefined metrics are set to 0). "never":
+#   no category
 # * same_as: another metric with the same values, or NA
 # * share: "cases" if the metric is the share of correct answers among all cases, like accuracy.
-#   "answer" if it is the share of correct answers among the cases that got one category as answer,
-#   like precision. "" for other metrics
+#   "answer" if it is this share among the cases with one answer, like precision. "" otherwise
 # * undefined: reason to report if the metric is undefined
 # * default: is the metric reported by default?
 # * ordered: does the metric need ordered categories?
 # * odds: does the kernel return v / (1 + v) instead of the metric v? TRUE for metrics from 0 to
-#   infinity, such as likelihood ratios. They have no averages, see shares_to_odds()
+#   infinity, such as likelihood ratios
 # * diagnostic: does the name of the metric imply a positive category, as "sensitivity" does?
 new_metric <- function(id, title, reference, kernel, form = "category", needs = "table",
                        gradient = NULL, settings = character(), lower = 0, upper = 1,

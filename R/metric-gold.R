@@ -1,10 +1,10 @@
 # Estimates metrics of systems, such as recall, from gold cases (cases with known truth) and
-# ratings. A metric is computed from the joint table of truth and answer:
-# * The table of gold cases is known.
-# * The table is also predicted from ratings, for gold cases and for all cases. The difference
-#   between these two predictions corrects the table of gold cases.
-# * The slope of a cell is the derivative of the metric with respect to the cell. The variance of
-#   the metric is about the variance of the mean slope over cases.
+# ratings. A metric is computed from the joint table of truth and answer of the gold cases. This
+# table is corrected by the difference between two tables that are predicted from ratings: the table
+# of gold cases and the table of all cases.
+#
+# The slope of a cell is the derivative of the metric with respect to the cell. The variance of the
+# metric is about the variance of the mean slope over cases.
 #
 # On the "unit scale" the range of a metric is [0, 1]. A "plan" is the list of requested metrics,
 # see metric_plan().
@@ -73,7 +73,7 @@ measured_rows <- function(rows, measurements, prior, reason, ranges, estimate, i
   # Ratings by one rater do not identify metrics that depend on the truth, but gold cases do. With
   # one rater, rows without an estimate are therefore replaced, too.
   is_replaced <- (has_estimate | is_one_rater(estimate$fit$x)) & !needs_no_gold
-  # These metrics need no truth. If the target is the rated cases, they therefore have no error.
+  # Metrics that do not depend on the truth have no error if the target is the rated cases.
   exact_rows <- which(
     needs_no_gold & has_estimate & estimate$gold$settings$target == "cases"
   )
@@ -97,10 +97,9 @@ measured_rows <- function(rows, measurements, prior, reason, ranges, estimate, i
   rows
 }
 
-# Returns the range of each metric (metrics x 2). `ranges`: range of each metric for any table. With
-# two categories, the smallest value of metrics that can be negative (such as kappa) changes. It is
-# the value for the table with the fewest correct answers among tables with the same frequencies of
-# truths and of answers as `table`.
+# Returns `ranges`, the range of each metric (metrics x 2). With two categories, the range is
+# narrower for metrics that can be negative, such as kappa. Their smallest value is then computed
+# from the table with the fewest correct answers among tables with the same margins as `table`.
 ranges_of_margins <- function(ranges, table, plan) {
   if (n_categories(plan) != 2L) return(ranges)
   table <- matrix(table, 2L, byrow = TRUE)
@@ -128,8 +127,7 @@ rows_to_unit <- function(rows, ranges) {
 # * gold_table: table of gold cases, with their known truth
 # * mean: table of all cases, predicted from ratings
 # * predicted_difference: table of gold cases, predicted from ratings, minus `mean`
-# * start: table at which slopes are computed: `gold_table`, corrected by `predicted_difference`.
-#   `mean` is added with the weight of one gold case, so that its positive cells stay positive
+# * start: table at which slopes are computed: `gold_table`, corrected by `predicted_difference`
 # * predicted: probability of each category, by pattern of ratings (patterns x categories)
 # * answer: answer of the system, by pattern
 # * all_known: is the truth of all cases known?
@@ -150,6 +148,7 @@ gold_tables <- function(evidence, s, n) {
   c(gold, list(
     answer = answer, predicted = predicted, mean = mean_table, gold_table = gold_table,
     predicted_difference = predicted_difference, all_known = gold$gold >= sum(gold$weight),
+    # `mean_table` is added with the weight of one case, so that cells that may occur are not 0.
     start = (gold$gold * start_table / sum(start_table) + mean_table) / (gold$gold + 1)
   ))
 }
@@ -173,7 +172,7 @@ unit_slopes <- function(slopes, ranges) {
 
 # Uses gold cases to estimate metrics that are functions of the joint table of truth and answer.
 # Returns a list with the fields of corrected_mean() on the unit scale, which have an element per
-# row of the plan. The estimate is NA if all gold cases have the same slope of the metric.
+# row of the plan. An estimate is NA if its slopes are 0 in all cells of the table that may occur.
 # `gold_data`: result of gold_tables(). `slopes`: result of unit_slopes().
 gold_metrics <- function(gold_data, slopes, plan, ranges) {
   # Expected variance of the slopes over cases. It is the lower limit of the variance, because a few
@@ -203,16 +202,16 @@ gold_metrics <- function(gold_data, slopes, plan, ranges) {
   )
 }
 
-# Estimates metrics from gold cases. The influence of a case on a metric is a derivative: with
-# respect to the case's cell of the table, or for scores to its weights (see metric-influence.R).
-# Returns a list with the fields of corrected_mean() on the unit scale.
+# Estimates metrics from gold cases. Returns a list with the fields of corrected_mean() on the unit
+# scale. The influence of a case is the derivative of a metric with respect to the case's cell of
+# the table of truth and answer. For scores, see metric-influence.R.
 # * predicted: probabilities of categories, with a row per pattern (for scores, a row per case)
-# * influence_of_row: function of a row number of the plan. It returns the influence of each pattern
-#   or case for each possible truth, a matrix with the dimensions of `predicted`
+# * influence_of_row: function of a row number of the plan that returns a matrix like `predicted`.
+#   The matrix contains the influence of each pattern (or case) for each possible truth
 # * compute_variance: function that returns the variance of the influence, see corrected_mean()
-# * largest_influence: largest influence on each metric, see measurement_as_share()
-# * compute_metrics: function that returns the metrics on the unit scale. Its arguments are two
-#   fields of corrected_mean() for the influence: `estimate` and `slope`
+# * largest_influence: largest influence on each metric
+# * compute_metrics: function that returns the metrics on the unit scale. Its arguments are the
+#   fields `estimate` and `slope` of corrected_mean()
 gold_influence <- function(gold_data, predicted, influence_of_row, compute_variance,
                            largest_influence, compute_metrics) {
   gold_rows <- seq_along(gold_data$at)
@@ -232,12 +231,12 @@ gold_influence <- function(gold_data, predicted, influence_of_row, compute_varia
 }
 
 # Converts estimates of metrics to the form of estimated shares, because intervals are computed for
-# shares. The variance of a case becomes value * (1 - value). Variance ratios are changed so that
-# the standard error stays the same.
+# shares. The variance of a case becomes value * (1 - value). `ratio` and design effects are
+# multiplied by the old variance divided by the new one, so that the standard error stays the same.
 # * measurement: estimated means of the influence, see corrected_mean()
 # * value: estimated metrics on the unit scale
 # * gold_only_value: metrics on the unit scale, from gold cases only
-# * largest_influence: largest influence of a case on each metric; 0 for no lower limit of errors
+# * largest_influence: largest influence of a case on each metric; 0 if errors have no lower limit
 measurement_as_share <- function(measurement, value, gold_only_value, largest_influence) {
   # Half a correct and half a wrong case are added, so that the variance is not 0.
   variance_of_share <- function(equivalent_cases) {
@@ -247,8 +246,8 @@ measurement_as_share <- function(measurement, value, gold_only_value, largest_in
   equivalent_cases <- measurement$gold * variance_of_share(measurement$gold) / measurement$variance
   variance <- variance_of_share(pmin(max_effective_size, pmax(measurement$gold, equivalent_cases)))
   # By chance, the influence may hardly vary between a few gold cases. The standard error is then at
-  # least that of a share of `min_cases` cases. One case changes this share as much as the most
-  # influential gold case changes the metric.
+  # least the standard error of a share of `min_cases` cases. One gold case changes the metric by at
+  # most 1 / min_cases.
   min_cases <- measurement$gold / largest_influence
   has_few_cases <- pmin(value, 1 - value) * min_cases < 0.5 | min_cases < min_cases_of_share
   few_case_rows <- which(has_few_cases & variance / measurement$variance > 1 / largest_influence)
@@ -377,8 +376,8 @@ gold_scores <- function(gold_data, plan, scored_system, ranges) {
     (n_effective * sample_variance + prior_cases * influence_variance) / (n_effective + prior_cases)
   }
   compute_metrics <- function(mean, slope) {
-    # Corrects all metrics to first order. Metrics without `linear` are then computed again, from
-    # corrected weights of cases.
+    # Corrects all metrics to first order. Metrics that have an exact correction (`is_linear` is
+    # FALSE) are then computed again, from corrected weights of cases.
     value <- clip01(start_values + mean - mean_influence)
     for (slope_value in unique(slope[!is_linear])) {
       rows_with_slope <- which(!is_linear & slope %in% slope_value)

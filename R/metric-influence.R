@@ -42,9 +42,9 @@ slopes_of_row <- function(slopes, i, unused_too = FALSE) {
   replace(as.vector(cell_slopes), !unused_too & !slopes$is_occurring, 0)
 }
 
-# Returns how much each metric changes, to first order, if the table at which slopes were computed
-# is replaced by another table. The result has a row for each of the other tables (`tables`: tables
-# x cells) and a column per row of the plan.
+# Returns how much each metric changes, to first order, from the table at which slopes were computed
+# to each table in `tables` (tables x cells). The result has a row per table and a column per row of
+# the plan.
 first_order_changes <- function(slopes, tables) {
   tables[, !slopes$is_occurring] <- 0
   is_whole <- slopes$whole

@@ -117,13 +117,13 @@ metric_rows <- function(estimate, plan, s, n, no_value_reason, values) {
 }
 
 # Replaces the metric "accuracy" in `rows` by the accuracy of `estimate`. The interval of `estimate`
-# is copied, too, if it is of the kind `interval` and has the level `conf_level`. For another level,
-# limits are computed again if the interval is by the delta method.
+# is copied, too, if it is of the kind `interval` and available for the level `conf_level`.
 with_estimated_accuracy <- function(rows, estimate, interval, s, conf_level) {
   accuracy_indices <- which(rows$metric == built_in_metrics$accuracy$id)
   if (length(accuracy_indices) == 0L || unknown_truth_share(estimate$fit)[[s]] %in% 0) return(rows)
   accuracy_row <- estimate$table[s, ]
   has_same_level <- conf_level == estimate$options$conf_level
+  # Limits of intervals by the delta method can be computed for another level.
   has_same_interval <- interval == estimate$options$interval &&
     (has_same_level || accuracy_intervals[[interval]]$spread == "delta")
   if (has_same_interval && !has_same_level) {
@@ -211,8 +211,7 @@ min_cases_of_share <- 2.7
 # * ranges: range of each metric (metrics x 2)
 add_standard_errors <- function(rows, largest_slope, ranges) {
   range_width <- widths(ranges)
-  # With this number of cases, one case changes a share as much as the most influential case changes
-  # the metric.
+  # One case changes the metric by at most the width of its range, divided by `cases`.
   cases <- rows$cases <- rows$n * range_width / largest_slope
   unit_values <- clip01(to_unit(rows$estimate, ranges))
   # Near an end of the range, or if very few cases determine the metric, replicates may hardly vary.
@@ -229,13 +228,13 @@ add_standard_errors <- function(rows, largest_slope, ranges) {
   rows
 }
 
-# Returns the hidden error of each metric: the standard deviation of the bias due to shared errors,
-# which ratings do not identify (see interval-robust.R). The bias has two parts:
+# Returns the hidden error of each metric: the standard deviation of the bias due to shared errors
+# (see interval-robust.R). The bias has two parts:
 # * Errors that the system shares with raters. The joint table of truth and answer may be anywhere
 #   on the line between the tables with independent and with shared errors.
-# * Errors that raters share with each other. Among the cases with one answer of the system, the
-#   share of correct answers is then larger or smaller than estimated. This difference has a
-#   component that is the same for all answers, and a component that differs between answers.
+# * Errors that raters share with each other. They bias the estimated accuracy of each answer
+#   (category). The bias has a component that is the same for all answers, and a component that
+#   differs between answers.
 hidden_errors <- function(estimate, table, s, slopes) {
   n <- slopes$n
   # Difference between the tables with independent and with shared errors. For methods other than
@@ -294,19 +293,18 @@ wrong_by_answer <- function(estimate, s) {
 }
 
 # Adds the limits of intervals to `rows`, about `z` standard errors from the estimate. `ranges`:
-# range of each row (rows x 2). The data do not show how the error depends on the value of the
-# metric. The result is therefore the smallest interval that contains two intervals:
-# * The first interval assumes that only the sampling error is smaller near the ends of the range.
-#   It is Wilson's interval for all cases. The rest of the error is added on both sides.
-# * The second interval assumes that the whole error is smaller near the ends. It is Wilson's
-#   interval for n cases, where a share of n cases has the standard error of the metric.
+# range of each row (rows x 2). The sampling error is smaller near the ends of the range. It is
+# unknown whether this is also true for the rest of the error. If it is not, the interval is
+# Wilson's interval for all cases, with the rest of the error added on both sides. If it is, the
+# interval is Wilson's interval for the number of cases for which a share has the same standard
+# error as the metric. The result contains both intervals.
 add_interval_limits <- function(rows, ranges, z) {
   known_rows <- which(!is.na(rows$estimate) & !is.na(rows$std.error))
   ranges <- pick_rows(ranges, known_rows)
   unit_values <- clip01(to_unit(rows$estimate[known_rows], ranges))
   unit_errors <- rows$std.error[known_rows] / widths(ranges)
   cases <- rows$cases[known_rows]
-  # Share with half a correct and half a wrong case added, as in add_standard_errors().
+  # Variance of a share, after half a correct and half a wrong case are added to it.
   variance <- bernoulli_variance(
     ifelse(is.finite(cases), add_half_cases(unit_values, cases), unit_values)
   )
@@ -317,8 +315,8 @@ add_interval_limits <- function(rows, ranges, z) {
       z * other_error, wilson_interval(unit_values, equivalent_cases, z), unit_values
     )
   }
-  # With so few cases, the second interval would be centred near one half, and is left out. This
-  # rule does not depend on `z`, so that intervals with higher levels contain those with lower
+  # Wilson's interval for so few equivalent cases would be centred near one half, and is left out.
+  # This rule does not depend on `z`, so that intervals with higher levels contain those with lower
   # levels.
   has_too_few_cases <- rep(!(equivalent_cases >= min_cases_of_share), 2L)
   half_widths <- pmax(

@@ -36,8 +36,8 @@ metrics_to_print <- function(table) {
   system_labels <- system_titles(table)
   category_labels <- table$category
   has_row_per_system <- n_distinct(system_labels) > max_system_columns
-  # To save columns, metrics of single categories are left out if systems are rows. They are shown
-  # if there are no other metrics, or if only one category has metrics.
+  # With a row per system, metrics of two or more single categories would need too many columns.
+  # They are left out if there are other metrics.
   is_shown <- !has_row_per_system | is.na(category_labels) | !anyNA(category_labels) |
     n_distinct(category_labels) < 3L
   cell_words <- if (prints_intervals(table)) format_estimates(table) else

@@ -95,7 +95,7 @@ NULL
 #
 # A kernel returns a list with one or both of these elements:
 # * whole: the metric for all categories together
-# * by_category: a number per category; missing for metrics of form "table"
+# * by_category: a number per category; missing if the metric is not defined for single categories
 
 # Returns the scores of a system and their order, as a list:
 # * scores: cases x categories
@@ -222,14 +222,14 @@ new_ece_kernel <- function(debiased) {
     gap_std_errors <- sqrt(reliability$variance)
     mean_over_bins <- function(mean_gap) sum(reliability$share * mean_gap)
     mean_gap <- mean_over_bins(abs(reliability$gap))
-    # Expected increase by chance, if true gaps are equal to observed gaps (Kumar, Liang and Ma
-    # 2019).
+    # Expected increase of the mean absolute gap by chance, if true gaps are equal to observed gaps
+    # (Kumar, Liang and Ma 2019).
     chance_increase <- if (debiased)
       mean_over_bins(folded_mean(reliability$gap, gap_std_errors)) - mean_gap else 0
     list(
       whole = clip01(mean_gap - chance_increase),
-      # Mean absolute gap that chance causes if scores are calibrated, minus the increase that is
-      # already subtracted from `whole`. lower_limits_by_gaps() uses it.
+      # Expected mean absolute gap if scores are calibrated, minus `chance_increase`.
+      # lower_limits_by_gaps() subtracts `slack` from lower confidence limits.
       slack = max(mean_over_bins(folded_mean(0, gap_std_errors)) - chance_increase, 0)
     )
   }

@@ -379,8 +379,8 @@ shares_to_odds <- function(table, is_ratio, z) {
       ifelse(limits[, 1L] > 0, shares - limits[, 1L], Inf),
       ifelse(limits[, 2L] < 1, limits[, 2L] - shares, Inf)
     )
-    # The half-width is `z` standard errors. If the interval in `table` is wider (for example an
-    # anytime interval), it is the distance to the nearer limit.
+    # The half-width is `z` standard errors, but at least the distance from the estimate to the
+    # nearer limit in `table`. This distance is larger for anytime intervals, for example.
     half_width <- pmax(z * std_error, ifelse(is.finite(shorter_distance), shorter_distance, 0)) /
       bernoulli_variance(shares)
     limits[] <- plogis(qlogis(shares) + outer(half_width, c(-1, 1)))

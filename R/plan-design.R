@@ -234,9 +234,9 @@ pilot_design <- function(pilot) {
   ))
 }
 
-# Fits a model with an accuracy per rater to the ratings of a pilot. In three cases, the K-model is
-# fitted, in which all raters have the same accuracy: if `equal_accuracy` is TRUE, if fewer than
-# three raters are identified, or if the model with an accuracy per rater is not identified.
+# Fits a model with an accuracy per rater to the ratings of a pilot. Fits the K-model, in which all
+# raters have the same accuracy, in three cases: if `equal_accuracy` is TRUE, if fewer than three
+# raters have names, or if an accuracy per rater is not identified.
 fit_pilot <- function(x, equal_accuracy) {
   if (!equal_accuracy && length(named_raters(x)) > 2L) {
     fit <- without_warnings(fit_raters(x, rater_model("rater")))

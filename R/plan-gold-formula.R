@@ -16,13 +16,11 @@
 # * spread: standard deviation of the contribution of one case to the quantity, given the ratings of
 #   the case. A vector with an element per pattern; NA for patterns that need no label
 # * from_ratings: estimate from ratings only, or NULL
-# * value_nearest_half: if the quantity is an accuracy, the value nearest to 1/2 that shared errors
-#   allow. This value needs most gold cases
+# * value_nearest_half: for an accuracy, the value nearest to 1/2 that shared errors allow
 # * labelled: number of gold cases in the estimate that are informative for the quantity
-# * design: factor by which clusters increase the variance of the mean of gold cases, if ratings are
-#   not used; 1 without clusters
-# * full_design: factor by which clusters increase the variance of the mean of all cases
-# * uses_clusters: were these two factors estimated?
+# * design, full_design: factors by which clusters increase the variance of the mean of gold cases
+#   (without ratings) and of the mean of all cases; 1 without clusters
+# * uses_clusters: were `design` and `full_design` estimated?
 # * p.value: p-value of the test whether gold cases contradict the estimate from ratings. Missing
 #   without a pilot
 planned_quantities <- function(estimate, predicted_probabilities, settings) {
@@ -64,9 +62,9 @@ planned_quantities <- function(estimate, predicted_probabilities, settings) {
   })
 }
 
-# Returns the number of cases of each pattern that can become gold cases: 0 if `is_answered` is
-# FALSE. It is also 0 for patterns without ratings, unless a gold case has no ratings.
-# `gold_patterns`: pattern of each gold case.
+# Returns the number of cases of each pattern that can become gold cases. The number is 0 for
+# patterns for which `is_answered` is FALSE. If all gold cases have ratings, the number is also 0
+# for patterns without ratings. `gold_patterns`: pattern of each gold case.
 planned_weight <- function(x, gold_patterns, is_answered) {
   pattern_cases(x) * drop_unrated(as.matrix(is_answered), is_rated_pattern(x), gold_patterns)[, 1L]
 }
@@ -218,12 +216,13 @@ new_half_width_function <- function(interval, quantity, settings,
 # interval does not use the estimate from ratings.
 n_gold_needed <- function(interval, quantity, settings, worst_case = FALSE) {
   n_cases <- quantity$prediction$cases
+  # Values near 1/2 need most gold cases.
   if (worst_case) quantity$value <- quantity$value_nearest_half %||% quantity$value
   uses_ratings <- uses_ratings_prior(interval)
   compute_half_width <-
     new_half_width_function(interval, quantity, settings, uses_ratings && !worst_case)
   max(
-    # Fewer gold cases cannot contradict the estimate from ratings.
+    # With fewer gold cases, the interval is mostly determined by ratings, even if these are wrong.
     if (uses_ratings) min(min_gold_to_contradict, n_cases) else 1,
     fewest_cases(function(n) compute_half_width(n) - settings$half_width, 1, n_cases)
   )
@@ -279,8 +278,8 @@ plan_gold_rows <- function(quantity, settings) {
     # For a difference, drawn cases with equal answers need no label and are not counted.
     if (settings$of == "difference") n_drawn <- ceiling(n_drawn * quantity$share)
     compute_half_width <- new_half_width_function(interval, quantity, settings)
-    # If the interval does not use ratings, the worth of a label is 1. Otherwise clusters increase
-    # the worth, because they increase the error of labels that are used without ratings.
+    # If the interval does not use ratings, the worth of a label is 1. The other intervals are
+    # compared with labels without ratings, whose variance clusters increase by the factor `design`.
     shown_worth <- if (interval == "gold alone") worth^0 else worth * quantity$design
     reason <- if (is.na(n_gold_by_limit$gold)) {
       lowest_half_width <- compute_half_width(n_cases)
@@ -319,9 +318,8 @@ gold_curve <- function(quantity, settings) {
 
 # ---- Cases to label -----------------------------------------------------------------------------
 
-# Returns the number of gold cases to draw. The column `highest` is enough for the half-width even
-# in the worst case of shared errors. If it is NA, the result is the column `gold`, which is enough
-# if `worth` equals its estimate. `rows`: a list or table with these two columns.
+# Returns the number of gold cases to draw: `highest`, which is enough in the worst case of shared
+# errors, or `gold` where `highest` is NA. `rows`: a list or table with these two columns.
 number_to_draw <- function(rows) ifelse(is.na(rows$highest), rows$gold, rows$highest)
 
 # Draws the cases to label. The number of drawn cases is enough for the system that needs most
