@@ -97,7 +97,7 @@ resolve_rater_prior <- function(user_prior, rater, base, categories, uniform_err
     return(sort_matrix(categories, user_prior$matrix, rater))
   }
   if (!is.null(user_prior$right)) {
-    # Relative probabilities of the categories as wrong ratings.
+    # `wrong`: for each category, its relative probability if the rating is wrong.
     wrong <- user_prior$wrong %||% rep(1, n)
     abort_if(length(wrong) != n || !setequal(names(wrong) %||% categories, categories), "prior",
       "{.field wrong} in the prior of {.val {rater}} must be a number for each of

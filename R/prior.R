@@ -190,8 +190,8 @@ beta_of_mode <- function(mode, at_least, at_most, sure, subject) {
      {if (has_lower_bound) 'below' else 'above'} its mode, and not too near it.",
     x = "The bound is {at_least %||% at_most}, and the mode is {mode}.",
     i = "Use a {if (has_lower_bound) 'lower' else 'higher'} bound, or give two Beta parameters.")
-  # If the bound is almost 1 - `sure`, the result is the nearly flat prior (`log_size` of -20),
-  # because uniroot() would find no change of sign.
+  # uniroot() needs a positive excess at -20, which is a nearly flat prior. If the bound is almost
+  # 1 - `sure`, the excess is not positive. This nearly flat prior is then the result.
   parameters <- beta_parameters(if (excess_probability(-20) <= 0) -20 else
     uniroot(excess_probability, c(-20, 15), tol = 1e-12)$root)
   if (has_lower_bound) parameters else rev(parameters)

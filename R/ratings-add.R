@@ -40,8 +40,8 @@ as_further_ratings <- function(new, x, arg) {
   roles <- if (is.data.frame(new) && any(column_names %in% rater_columns)) {
     other_roles <- list(case = "case", covariates = names(x$covariates))
     other_roles <- Filter(length, lapply(other_roles, intersect, column_names))
-    # If a rater of `x` has no column, its name may be misspelled in `new`. Other columns of
-    # categories are then read as raters, so that a later error can name the misspelled rater.
+    # If a rater of `x` has no column, its name may be misspelled in `new`. All columns that contain
+    # only categories are then read as raters, so that a later error contains the misspelled name.
     may_be_rater <- !all(rater_columns %in% column_names) & !column_names %in% x$systems &
       map_lgl(new, function(column) all(as_label(column) %in% c(x$categories, NA)))
     is_rater <- column_names %in% rater_columns | may_be_rater
@@ -55,9 +55,10 @@ as_further_ratings <- function(new, x, arg) {
   replace(new, "rater_kind", list(x$rater_kind))
 }
 
-# Fails if `x`, the old or the new ratings, has a property that prevents the addition of ratings.
+# Fails if new ratings cannot be added to old ratings because of a property of `x`.
+# * x: the old ratings or the new ratings.
 # * message: first sentence of the error.
-# * further_obstacles: a logical vector: does each obstacle exist? Its names describe the obstacles.
+# * further_obstacles: logical vector, TRUE for an obstacle that exists. Names describe obstacles.
 check_can_add_ratings <- function(x, message, further_obstacles) {
   has_obstacle <- c(
     "They have weights." = !is.null(x$weights),

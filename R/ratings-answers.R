@@ -3,8 +3,8 @@
 # * label: the argument `abstain`.
 # * case, rater: vectors with an element per abstention, sorted by case and rater.
 #
-# The field `silent_systems` has the same form for abstentions of systems. Its `rater` is the number
-# of a system.
+# The field `silent_systems` has the same form for abstentions of systems. There, `rater` contains
+# numbers of systems.
 
 # Converts abstentions in `input` to missing ratings, and records them in two new fields:
 # * abstained: a list with a code vector for each column of ratings.
@@ -26,8 +26,8 @@ record_abstentions <- function(input, options) {
   system_table <- input$system_table
   if (!is.null(system_table)) input$system_table$silent <- code_abstentions(system_table$prediction)
   used_labels <- list_labels(c(input$columns, input$systems, system_table["prediction"]))
-  # If several variables of a codebook share `abstain` (attribute "shared"), the check passes here,
-  # because it is enough that one variable uses the labels. ratings_of_variables() checks this.
+  # If several variables of a codebook share `abstain` (attribute "shared"), the check passes here.
+  # ratings_of_variables() checks that at least one variable uses the labels.
   check_abstain_used(
     isTRUE(attr(options$abstain, "shared")) || any(is_abstention(used_labels)),
     options$abstain, used_labels

@@ -234,7 +234,7 @@ check_systems <- function(x, rated_cases) {
     "No rater rated any case of system{?s} {.val {unrated_systems}}.",
     i = "Check that ratings and systems have the same case identifiers.", system = unrated_systems)
   has_unrated_cases <- n_unrated > 0
-  # Contains the pattern of each case that has abstentions, but no ratings.
+  # `abstained_patterns`: for each case with abstentions but no ratings, the number of its pattern.
   abstained_patterns <- pattern_of_case(x)[unique(x$abstained$case)]
   abstained_patterns <- abstained_patterns[!is_rated_pattern(x)[abstained_patterns]]
   n_only_abstained <- colSums(pick_rows(pattern_answers(x), abstained_patterns) > 0L)

@@ -60,9 +60,8 @@ as_label <- function(x) {
 # vector.
 column_labels <- function(x) if (is.factor(x)) levels(x) else as_label(sort_strings(unique(x)))
 
-# Returns the labels of several columns in order. Labels that are levels of factors are in the order
-# of the levels, unless factors contradict each other. Other labels are in numeric order if all
-# labels are numbers. Otherwise they are sorted as text; if there are factors, column by column.
+# Returns the labels of several columns, in numeric order if all labels are numbers, and otherwise
+# sorted as text. Factors keep the order of their levels, unless they contradict each other.
 list_labels <- function(columns) {
   columns <- Filter(function(x) is.factor(x) || any_known(x), columns)
   labels <- unique(unlist(lapply(columns, column_labels), use.names = FALSE))
@@ -70,6 +69,7 @@ list_labels <- function(columns) {
   # If "-" and "+" are the only labels, "+" comes last, because it is the positive category.
   if (is_empty(factor_orders) && is.null(as_numbers(labels)))
     return(if (setequal(labels, c("-", "+"))) c("-", "+") else sort_strings(labels))
+  # If there are factors, labels that are not numbers stay in the order of the columns.
   labels <- labels[order(as_numbers(labels) %||% seq_along(labels))]
   merge_orders(factor_orders, labels) %||% labels
 }
@@ -87,7 +87,8 @@ label_orders <- function(columns) {
   is_ordering_column <- map_lgl(columns, determines_order)
   unique(lapply(columns[is_ordering_column], function(x) {
     labels <- levels(x)
-    # factor() sorts numbers in text columns as text ("1", "10", "2"). They get the numeric order.
+    # factor() sorts numbers in text columns as text ("1", "10", "2"). Such levels are sorted as
+    # numbers.
     is_sorted_as_text <- list(labels) %in% list(sort_strings(labels), sort(labels))
     numbers <- if (!is.ordered(x) && is_sorted_as_text) as_numbers(labels)
     labels[order(numbers %||% seq_along(labels))]
@@ -227,8 +228,8 @@ resolve_input_labels <- function(input, options) {
 }
 
 # Returns the full list of categories that the argument `categories` declares. If an element has a
-# name, the name is the category. Returns NULL if all elements have names: they only rename labels,
-# and the data may have further categories.
+# name, the name is the category. If all elements have names, `categories` only renames labels, and
+# the result is NULL.
 declared_categories <- function(categories) {
   is_named <- have_name(categories)
   if (all(is_named)) NULL else if (any(is_named))

@@ -46,8 +46,8 @@ correction_hints <- function(begin, labels, categories, input) {
   category <- match_categories(labels, categories, input)
   variant_positions <- which(category != labels)
   is_cleanable <- plain_label(category[variant_positions]) == plain_label(labels[variant_positions])
-  # If the user gave `categories`, the code also merges labels that differ only in capitals and
-  # blanks, because `clean_labels` may choose a spelling that is not in `categories`.
+  # If the user gave `categories`, the suggested code also renames labels that differ only in
+  # capitals and blanks. `clean_labels` could choose a spelling that is not in `categories`.
   positions_to_recode <- variant_positions[!is_cleanable | !is.null(input$given_categories)]
   c(
     if (any(is_cleanable))

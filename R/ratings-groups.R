@@ -120,7 +120,7 @@ cast_votes <- function(x, unit_of_rater, names) {
     pattern = rating_pattern(x), unit = unit_of_rater[rating_rater(x)],
     category = rating_category(x)
   )
-  # If a unit is a single rater, only reruns are combined. Independent repeats stay unchanged.
+  # If a unit is a single rater, its ratings of a case are combined only if they are reruns.
   is_combined <- has_reruns(x) | tabulate(unit_of_rater, length(names))[ratings$unit] > 1L
   combined_ratings <- ratings[is_combined, ]
   votes <- rbind(
@@ -264,8 +264,8 @@ count_rated_cases <- function(x, raters) {
 
 # ---- Kinds of raters, such as experts or language models ----------------------------------------
 
-# Raters have shared errors if they are wrong on the same cases. The amount of shared errors cannot
-# be estimated from ratings. Typical amounts depend on the kind of raters.
+# Kinds of raters, and their names in texts. The typical amount of shared errors (raters are wrong
+# on the same cases) depends on the kind. The true amount cannot be estimated from ratings.
 
 kind_labels <- c(
   expert = "experts", crowd = "a crowd", model = "language models", tool = "programs"

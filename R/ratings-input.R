@@ -17,14 +17,14 @@ max_categories <- 1000L
 # * rows: number of rows of the data. In wide data, without rows that drop_copied_rows() left out.
 # * columns: list of the columns of ratings or counts.
 # * case, rater, weights: columns. Without a column, `case` contains the row names of a matrix.
-# * keys: only if several columns identify a case. Is each of these columns numeric?
+# * keys: if several columns identify a case, is each of these columns numeric?
 # * row_case: identifier of the case of each row of the data, before rows are dropped or repeated.
 # * source: row number in the data of each element of `case`.
 # * systems: list of columns of systems.
 # * system_table, constant: other forms of systems, see read_systems().
 # * groups: see read_groups().
 # * truth: a list of one column.
-# * covariates, and the roles in `rating_roles`: lists of columns.
+# * covariates, confidence: lists of columns.
 # * ordered: is a column of ratings an ordered factor?
 # * na: labels that mean missing ratings.
 # * copies: number of copies of rows that drop_copied_rows() left out.
@@ -113,10 +113,10 @@ data_rows <- function(column, input) {
   if (length(column) == length(input$source)) input$source else seq_along(column)
 }
 
-# Leaves out copies of earlier rows, with a warning, under a condition that depends on `repeats`:
-# * "error": no rating is repeated in the other rows. Otherwise ratings() fails later.
-# * "ratings", "reruns": a column without a role, such as a run number, differs between all repeated
-#   ratings in the other rows. Otherwise the copies may be repeated ratings, too.
+# Drops copies of earlier rows, with a warning. Keeps all rows in two situations:
+# * `repeats` is "error", and ratings that are not copies are repeated. ratings() then fails later.
+# * `repeats` is "ratings" or "reruns", and the copies may be repeated ratings, too. This is assumed
+#   unless a column, such as a run number, differs between all repeated ratings that are not copies.
 drop_copied_rows <- function(input, repeats) {
   # Numbers the combinations of case and rater, as doubles, because integers could overflow.
   raters <- input$rater %||% 1
@@ -133,7 +133,8 @@ drop_copied_rows <- function(input, repeats) {
   run_columns <- if (repeats != "error" && any(is_copy)) names(Filter(function(column) {
     is.atomic(column) && !any_repeated(data.frame(used_answers, column[is_used]))
   }, input$extra))
-  # All rows are also kept if there are more copies than repeated ratings in the other rows.
+  # Keeps all rows if some repeated ratings are not copies, and no column distinguishes them. Unless
+  # `repeats` is "error", also keeps all rows if copies outnumber these ratings.
   if (n_repeated_answers > 0L && is_empty(run_columns) ||
     repeats != "error" && n_repeated_answers < sum(is_copy)) return(input)
   warn_fallible("left_out", note_left_out(is_copy, "row", "identical to another row"),

@@ -32,8 +32,8 @@ guess_roles <- function(data, arg) {
   }
   roles$systems <- grep("^system", column_names, value = TRUE)
   roles$raters <- setdiff(column_names, unlist(roles))
-  # If no label occurs in two columns, a column is probably not a rater. Such data often have a row
-  # per rating, with column names that are not recognised.
+  # If no label occurs in two of these columns, they are probably not raters. Often there is then a
+  # row per rating, with column names that are not recognised.
   possible_raters <- data[roles$raters]
   labels <- if (length(possible_raters) > 2L && all(map_lgl(possible_raters, is.atomic)))
     unlist(lapply(possible_raters, function(x) unique(column_labels(x))))

@@ -81,8 +81,8 @@ add_entries <- function(ratings, entries, category) {
 }
 
 # n_cases() returns the number of cases, and pattern_times() the number of cases of each pattern.
-# Both ignore weights. If a database has counted the cases, each element of `x$index` represents
-# `x$times` cases.
+# Both ignore weights. If a database has counted the cases, element i of `x$index` represents
+# `x$times[i]` cases.
 n_cases <- function(x) if (is.null(x$times)) length(x$index) else sum(x$times)
 
 pattern_times <- function(x) {
@@ -362,8 +362,8 @@ binomial_upper_tail <- function(n_successes, n_trials, probability) {
   pbeta(probability, n_successes, pmax(n_trials - n_successes, 0) + 1)
 }
 
-# Returns `is_used` with FALSE for patterns without ratings. A column stays unchanged if it uses a
-# gold case without ratings, because gold cases must be a sample of the used cases.
+# Returns `is_used` with FALSE for patterns without ratings. Quantities that use a gold case
+# without ratings stay unchanged, because their gold cases must be a sample of the used cases.
 # * is_used: does a quantity depend on a pattern (patterns x quantities)?
 # * is_rated: does each pattern have ratings?
 # * gold_patterns: number of the pattern of each gold case.

@@ -209,8 +209,8 @@ ratings_from_contents <- function(contents, mapping, systems, settings, na, clea
     clean_labels = clean_labels && is_empty(columns$counts), ...))
   variables <- if (is.object(x)) list(x) else x
   warn_similar_names(unique(unlist(lapply(variables, function(x) as_label(x$cases)))), "case")
-  # `rows = "ratings"` means that values are not matched to cases by position, because the user has
-  # no data frame with a row per case.
+  # With `rows = "ratings"`, vectors are never matched to cases by position. The user has no data
+  # frame in which row i is case i.
   variables <- lapply(variables, replace, "rows", "ratings")
   if (is.object(x)) variables[[1L]] else variables
 }

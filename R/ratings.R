@@ -292,7 +292,7 @@ check_long_data <- function(is_long_data, repeats) {
 # * rows: "cases" if row i of the data is case i of the object, so that values can be matched to
 #   cases by position. Otherwise "ratings", or NULL after cases were removed or reordered.
 # * empty_answers: case and rater of each answer without labels.
-# * keys: only if several columns identify cases. Is each of these columns numeric?
+# * keys: if several columns identify cases, is each of these columns numeric?
 # * constant: names of constant systems, see is_constant_system().
 # * times, database: see database.R.
 # * rater_groups: group of each rater.
@@ -306,8 +306,8 @@ check_long_data <- function(is_long_data, repeats) {
 # * panel: only in a group of cases. A list of properties of the ratings of all cases: `used`,
 #   number of used categories; `constant`, see constant_raters(); `leaders`, see
 #   leading_categories(); and `abstain`, see decide_abstain().
-# * whole: only with abstentions. The ratings object before raters whose ratings are all equal were
-#   removed. Abstentions of these raters may still be used.
+# * whole: only with abstentions, after raters whose ratings are all equal were removed. The ratings
+#   object with these raters, whose abstentions may still be used.
 # * kinds: kinds of the workers of a simulated crowd.
 #
 # Counts, and answers with several labels, have additional classes.

@@ -90,9 +90,9 @@ unpack_gzip <- function(input, scratch) {
     })
     bytes <- file_bytes(input$path)
     recorded_size <- read_int(bytes, length(bytes) - 4, 4L)
-    # A file may consist of several gzip files. The recorded size is then the size of the last one,
-    # which is smaller than the unpacked size. In a truncated file, it is an arbitrary number below
-    # 2^32. Truncation of 1 MB is thus overlooked with a probability of at most 2^20 / 2^32.
+    # A file may consist of several gzip files, each with the same first bytes. The recorded size is
+    # then smaller than `size`, because it is the size of the last one. A truncated file, in which
+    # `recorded_size` is an arbitrary number below 2^32, is rarely accepted.
     recorded_size == size %% 2^32 || recorded_size < size &&
       length(grepRaw(as.raw(c(0x1f, 0x8b, 0x08)), bytes, fixed = TRUE, all = TRUE)) > 1L
   }
@@ -120,7 +120,7 @@ or_null <- function(code) tryCatch(code, error = function(cnd) NULL, warning = f
 # * The files exceed the limits.
 # * A file is a link, or its path is outside the folder of the archive.
 # * Two files have the same name, so that one would overwrite the other.
-# * unzip() lists other files. The archive may then have a second directory, which is not checked.
+# * unzip() does not list the same files. The archive may then have a second, unchecked directory.
 zip_entries <- function(input) {
   entries <- or_null(zip_directory(input$plain_path, input$limits$maxima[["entries"]]))
   check_limit(length(entries$name), "entries", input)

@@ -20,8 +20,8 @@ add_scores <- function(x, options, data, by_rating) {
     "{.arg scores} cannot be used for answers with several labels.",
     i = "Leave {.arg scores} out.")
   scale <- "probability"
-  # A list of scores may contain the element `scale`. If it has names (categories), `scale` is the
-  # name of a system. Otherwise it is the scale of the scores.
+  # The element `scale` of a list is the scale of all scores. If the element has names (categories),
+  # it is instead the scores of a system called "scale".
   if (!is.data.frame(scores) && is.list(scores) && "scale" %in% names(scores) &&
     !has_names(scores$scale)) {
     scale <- check_choice(scores$scale, c("probability", "order"), "scale")

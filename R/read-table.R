@@ -133,7 +133,7 @@ check_csv <- function(input, has_open_quote) {
     are_all_lines_short <- length(short_lines) + 1L >= sum(n_fields > 0L, na.rm = TRUE)
     line <- c(
       which(n_fields > n_columns),
-      # A line with too few fields that begins within a quote: the quote is probably a mistake.
+      # If a line with too few fields begins within a quote, the quote is probably a mistake.
       if (!are_all_lines_short) intersect(short_lines, which(is_within_quote) + 1L),
       if (n_columns == 1L) short_lines
     )[1L]
