@@ -153,11 +153,11 @@ deepeval_metrics <- function(case) {
   case$metricsData %||% case$metricsMetadata %||% case$metrics_data
 }
 
-# Reads a test run of DeepEval. Test cases with the same name in two files are different cases, so
-# their keys contain the path of the file.
+# Reads a test run of DeepEval. Metrics are raters.
 read_deepeval <- function(input) {
   nested_answers(input, deepeval_cases(input$document), "test case", "metrics", function(case) {
     case_id <- paste(c(case$name, case$order), collapse = "/")
+    # Test cases with the same name in two files are different cases, so `key` contains the path.
     list(result = case_id, key = paste(input$path, case_id))
   }, function(case) {
     name_answers(deepeval_metrics(case), function(part) part$name %||% part$metric %||% "metric")

@@ -39,7 +39,7 @@ say_sentences.system_comparison <- function(x) { # nolint: object_name, object_l
       "On the same %s %s, %s%s%s.%s", cases_words(table$n), x$options$judges, difference_words,
       ifelse(is_undecided & !is.na(table$conf.low), undecided_text, ""),
       ifelse(table$order_known %in% FALSE & !is_tie, unknown_order_words, ""),
-      # Systems with a reservation have the same one. pmax() returns it if either system has it.
+      # Reservations that are not empty are equal. pmax() returns one if either system has it.
       pmax(reservations[system1], reservations[system2])
     )
   )
@@ -263,7 +263,7 @@ describe_methods.draws_fit <- function(x) describe_draws_fit(x) # nolint: object
 
 # Returns the methods paragraph of a Bayesian fit. It contains the items that the reporting standard
 # for Bayesian latent class models (STARD-BLCM) requires. `shifts`: a table of check_fit() with the
-# shifts of posterior means if other priors are used. NULL if other priors were not tried.
+# shifts of posterior means under other priors; NULL if no other priors were tried.
 describe_draws_fit <- function(x, shifts = NULL) {
   fit_summary <- glance(x)
   prior_comparison <- compare_with_prior(x)

@@ -91,8 +91,8 @@ cite_titles <- function(records, titles) {
   paste0(titles, ifelse(nzchar(citations), paste0(" (", citations, ")"), ""))
 }
 
-# Returns the references in `full` (of measures or metrics) to list after a methods paragraph. Drops
-# those in the vector `references`, and those without a year, which the paragraph cites in full.
+# Returns the elements of `full` (references of measures or metrics) to add to a paragraph. Drops
+# references that may_say() adds, and those without a year, which the paragraph contains in full.
 works_to_cite <- function(full) {
   unique(unname(full[!shorten_citation(full) %in% c(full, names(references))]))
 }
@@ -178,9 +178,9 @@ words_if <- function(condition, words, ...) {
   if (!isTRUE(condition)) "" else if (...length() > 0L) fill_template(words, ...) else words
 }
 
-# Returns a table with a row per sentence, supported sentences first. `system`,
-# `unsupported_system`: systems of the first supported and unsupported sentences. The other
-# sentences are about all systems, and their system is NA.
+# Returns a table with a row per sentence, supported sentences first. `system`: systems of the first
+# supported sentences. `unsupported_system`: systems of the first unsupported sentences. The system
+# of the other sentences is NA, because they are about all systems.
 sentence_table <- function(system, supported, unsupported, unsupported_system = NA) {
   sentences <- columns_tibble(
     system = c(system[seq_along(supported)], unsupported_system[seq_along(unsupported)]),

@@ -113,9 +113,8 @@ score_weights <- function(scored_system) {
 
 # Computes bootstrap replicates of metrics. Cases or clusters are resampled, and raters are
 # refitted. Returns a list with a matrix (replicates x `n_values`) for each element of
-# `scored_systems`. A row is NA if the refitted raters do not separate the categories. `measure`:
-# function that returns the metrics of a system. Its argument is the input of the system (see
-# score_panel()), in which `v`, `posterior` and `w` have the values of the replicate.
+# `scored_systems`. `measure`: function that returns the metrics of a system. Its argument is the
+# input of the system, see score_panel().
 draw_score_replicates <- function(estimate, panel, scored_systems, n_values, measure) {
   resampling_settings <- resampling(estimate$fit$x, estimate$options, by_case = TRUE)
   measure_systems <- function(case_counts) {
@@ -125,6 +124,7 @@ draw_score_replicates <- function(estimate, panel, scored_systems, n_values, mea
       cases <- scored_system$at
       scored_system[c("v", "posterior")] <- list(case_counts[cases], pick_rows(posterior, cases))
       scored_system$w <- score_weights(scored_system)
+      # The result is NULL if the refitted raters do not separate the categories.
       if (!is.null(scored_system$w)) measure(scored_system)
     })
   }
@@ -140,7 +140,7 @@ draw_score_replicates <- function(estimate, panel, scored_systems, n_values, mea
 # * record: element of the list `accuracy_intervals`, which describes the kind of interval.
 #
 # Percentile intervals contain sampling error only. Standard errors of other intervals also contain
-# the hidden error (see hidden_error_of_scores()).
+# the uncertainty about shared errors (see hidden_error_of_scores()).
 score_intervals <- function(rows, estimate, plan, scored_system, replicate_values, record,
                             conf_level) {
   metric_ranges <- ranges_of_plan(plan)
@@ -165,9 +165,9 @@ score_intervals <- function(rows, estimate, plan, scored_system, replicate_value
   lower_limits_by_gaps(rows, plan, scored_system)
 }
 
-# Reduces the lower confidence limits of calibration errors, which are means of absolute gaps
-# between scores and shares of cases. Subtracts `slack`, the size of gaps by chance if scores are
-# calibrated. Before the subtraction, a limit is at most the estimate minus `z` standard errors.
+# Subtracts `slack` from the lower confidence limits of calibration errors, which are means of
+# absolute gaps between scores and shares of cases. `slack` is the size of gaps by chance if scores
+# are calibrated. First, limits are reduced to at most the estimate minus `z` standard errors.
 lower_limits_by_gaps <- function(rows, plan, scored_system, z = 0) {
   for (i in which(field_of_rows(plan, "gaps"))) {
     record <- plan$records[[plan$rows$metric[[i]]]]
@@ -179,14 +179,10 @@ lower_limits_by_gaps <- function(rows, plan, scored_system, z = 0) {
 }
 
 # Returns the hidden error of each metric: the standard deviation of the bias due to shared errors,
-# which ratings do not identify. combine_hidden() combines two parts:
-# * Errors that the system shares with raters. This part is computed from the metrics if all of the
-#   system's errors are independent, minus the metrics if all are shared.
-# * Errors that raters share with each other. They bias the estimated share of cases in which the
-#   category with the highest score is true.
+# which ratings do not identify.
 hidden_error_of_scores <- function(estimate, plan, scored_system) {
-  # This weight is small if the answers of raters and systems support independent errors. It is set
-  # to 1 (no such support), because independent answers do not imply independent scores.
+  # The dependence weight of an estimate is small if the answers of raters and systems support
+  # independent errors. Here it is 1, because independent answers do not imply independent scores.
   estimate$details$dependence_weight[!is.na(estimate$details$dependence_weight)] <- 1
   v <- scored_system$v
   # Metrics at a position between independent errors (0) and shared errors (1).
@@ -198,11 +194,14 @@ hidden_error_of_scores <- function(estimate, plan, scored_system) {
   is_top <- indicator_matrix(scored_system$score_data$top, ncol(scored_system$w))
   top_weight <- sums_by_top(1)
   top_error_rate <- 1 - sums_by_top(rowSums(scored_system$w * is_top)) / top_weight
-  # Change of each metric per unit of bias: categories with the highest score x metrics.
+  # Errors that raters share bias the estimated share of cases in which the category with the
+  # highest score is true. Change of each metric per unit of this bias: categories x metrics.
   top_shift <- vapply(score_influence(plan, scored_system), function(influence) {
     change_by_top <- sums_by_top(rowSums(influence * (is_top - scored_system$w))) / sum(v)
     ifelse(top_error_rate > 0, change_by_top / top_error_rate, 0)
   }, top_error_rate)
+  # The third argument is for errors that the system shares with raters. `top_shift` is for errors
+  # that raters share with each other.
   combine_hidden(
     estimate, scored_system$s, compute_metrics_at(0) - compute_metrics_at(1),
     matrix(top_shift, length(top_error_rate)), top_weight / sum(v)
@@ -253,11 +252,11 @@ posterior_from_raters <- function(estimate) {
 # of ratings, summed over patterns, times the number of categories.
 max_refitted <- 1e5
 
-# Fits the raters without systems, with the model of the estimate. An average over models has no
-# single model. For such an estimate, the fitted model is:
+# Fits the raters without systems, with the model of the estimate. If the estimate is an average
+# over models, one of three models is fitted:
 # * the K-model, if the ratings are given as counts;
-# * otherwise the Dawid-Skene model, if the models in which wrong answers are not equally probable
-#   have more than half of the total weight in the average;
+# * otherwise the Dawid-Skene model, if models with unequal probabilities of wrong answers have more
+#   than half of the weight in the average;
 # * otherwise a model with one accuracy per rater.
 fit_raters_only <- function(fit, estimate) UseMethod("fit_raters_only")
 

@@ -261,9 +261,8 @@ phi_of_shares <- function(shares) {
 no_common_truth <- "no common case has a known truth"
 
 # Adds the correlation of each pair, its standard error, its interval and the reason for missing
-# values to the table of pairs. Also adds the columns `covariance` and `spread`. For a pair with n
-# common cases with known truth, `covariance` is n times the covariance of the variables "is right",
-# and `spread` is n times the product of their standard deviations.
+# values to the table of pairs. Also adds the columns `covariance` and `spread`, which
+# mean_correlation() needs.
 # * pairs: result of core_shared_pairs().
 # * right_rates: share of right answers of each rater over all of its cases with known truth.
 # * weights_are_numbers: are weights numbers of cases? If they are probabilities, there is no number
@@ -298,6 +297,8 @@ add_correlations <- function(table, pairs, right_rates, weights_are_numbers) {
   b <- right_rates[table$two]
   covariances <- rowSums(shares * cbind((1 - a) * (1 - b), -(1 - a) * b, -a * (1 - b), a * b))
   sd_products <- sqrt(bernoulli_variance(a) * bernoulli_variance(b))
+  # Covariance of the variables "is right", and product of their standard deviations. Both columns
+  # are multiplied by the number of common cases with known truth.
   table$covariance <- ifelse(n_known > 0, n_known * covariances, 0)
   table$spread <- ifelse(n_known > 0, n_known * sd_products, 0)
   table

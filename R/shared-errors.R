@@ -241,9 +241,8 @@ add_correlation_range <- function(table, agreeing, x, limits, least_coinciding) 
     agreeing / table$n, if (weights_are_counts(x)) table$n else Inf,
     normal_quantile(table$conf_level)
   )
-  # For each pair, lists the whole percents between the confidence limits of its agreement. Limits
-  # are rounded outwards. Whole percents are used because correlation_range() is slow: it is called
-  # only once per percent for all pairs with the same limits of accuracy.
+  # Whole percents between the confidence limits of each pair's agreement. correlation_range() is
+  # slow. Therefore it is called only once for each percent and combination of limits of accuracy.
   percent_sets <- Map(seq, floor(100 * interval[, 1L] + 1e-9), ceiling(100 * interval[, 2L] - 1e-9))
   limits_group <- number_distinct_rows(
     data.frame(matrix(limits[c(table$one, table$two), ], nrow(table)))

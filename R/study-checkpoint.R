@@ -32,9 +32,8 @@ checkpoint_content <- function(study, hashes = hashes_of_parts(study)) {
   )
 }
 
-# Returns hashes of the parts of a study, named by part, such as `designs.a` or `n`. A study can
-# continue from a file only if the study and the file have the same hashes. An exception is the hash
-# of the seed, which simulation_study() ignores.
+# Returns hashes of the parts of a study, named by part, such as `designs.a` or `n`. resume_study()
+# compares them with the hashes in the checkpoint file.
 hashes_of_parts <- function(study) {
   # Positions of designs and estimators are hashed, too, because results are sorted by position.
   add_positions <- function(x) Map(list, x, seq_along(x))
@@ -48,13 +47,14 @@ hashes_of_parts <- function(study) {
 # Converts an object (list, vector or function) to text, from which its hash is computed. The text
 # of a function includes the values of variables that it uses. Environments, pointers, byte code and
 # source references are excluded, because they differ between sessions. `store`: environment with a
-# list of the functions whose variables are already in the text. Their variables are not added
-# again. Otherwise the text of a recursive function, which uses itself, would never end.
+# list of the functions whose variables are already in the text.
 hashable_text <- function(x, store = new.env()) {
   type <- typeof(x)
   if (type %in% c("environment", "externalptr", "weakref")) return()
   variable_values <- NULL
   if (type == "closure") {
+    # The variables of a function are added only once. Otherwise the text of a recursive function,
+    # which uses itself, would never end.
     if (!any(map_lgl(store$functions, identical, x))) variable_values <- values_of_variables(x)
     store$functions <- c(store$functions, x)
     x <- utils::removeSource(x)
@@ -76,8 +76,8 @@ values_of_variables <- function(f) {
   names_with_mark <- function(mark) {
     substring(used_names[startsWith(used_names, mark)], nchar(mark) + 1L)
   }
-  # Local variables of `f` are excluded, except if the function that made `f` has a variable of the
-  # same name, because `f` may use that variable before it assigns its local variable.
+  # Local variables of `f` are excluded. A name is kept if the function that made `f` also has a
+  # variable with this name, because `f` may use that variable before it assigns the local one.
   captured_names <- if (!identical(env, globalenv())) ls(env, all.names = TRUE)
   local_names <- setdiff(names_with_mark("<-"), captured_names)
   lapply(setdiff(

@@ -232,10 +232,10 @@ identified_for_labels <- function(fit) {
 # Fits the two models of the raters, and returns the fits as a list. Both models shrink the
 # confusion matrices of raters towards a common matrix, the centre. In the centre of the second
 # model (`one_coin`), all errors are equally probable. `abstain_decision`: result of
-# decide_abstain(), which determines whether the models use abstentions. It may contain the fit of
-# the first model, which is then not repeated.
+# decide_abstain(), which determines whether the models use abstentions.
 fit_average_models <- function(x, known, abstain_decision) {
   uses_abstentions <- isTRUE(abstain_decision$depends)
+  # Fit of the first model if decide_abstain() has already computed it, otherwise NULL.
   first_fit <- if (!has_known_values(known)) abstain_decision$fits[1L + uses_abstentions]
   model_fits <- c(first_fit, fit_around_centre(
     c(if (is.null(first_fit)) FALSE, TRUE), x, known,
@@ -271,10 +271,8 @@ weights_of_labels <- function(x) {
 }
 
 # Flattens probabilities (makes them less certain), because raters have correlated errors. The log
-# likelihood of r ratings is multiplied by the power 1 / (1 + (r - 1) rho). The base rates stay the
-# same and thus gain influence, which could change the most probable category. To prevent this, the
-# influence of the base rates is multiplied by `rate_power`, the largest number up to 1 for which
-# the category does not change.
+# likelihood of r ratings is multiplied by 1 / (1 + (r - 1) rho). The most probable category stays
+# the same.
 # * posterior: probabilities (rows x categories).
 # * rating_counts: number of ratings of each row.
 # * weight: number of cases of each row.
@@ -294,6 +292,8 @@ flatten_probabilities <- function(posterior, rating_counts, rho, weight, is_cert
   log_rates <- log(pmax(rates / rowSums(rates), 1e-300))
   top_category <- max.col(log_posterior, "first")
   top_cells <- cbind(seq_along(top_category), top_category)
+  # Base rates are not flattened, so their relative influence increases, which could change the most
+  # probable category. The factor `rate_power`, from 0 to 1, limits the increase to prevent this.
   margin <- likelihood_power * (log_posterior[top_cells] - log_posterior)
   rate_change <- (1 - likelihood_power) * (log_rates - log_rates[top_cells])
   largest_rate_power <- ifelse(rate_change > 0, margin / (margin + rate_change), 1)

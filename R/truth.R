@@ -247,8 +247,8 @@ calibration <- function(x, truth = NULL, bins = 10L, conf_level = default_conf_l
   bin_sums <- unname(bin_sums)
   bin_weight <- bin_sums[, 1L]
   share <- bin_sums[, 3L] / bin_weight
-  # The second argument is the effective number of probabilities in each bin: the sum of the weights
-  # if they are counts, and otherwise sum(weights)^2 / sum(weights^2), by Kish's formula.
+  # The second argument is the effective number of probabilities in each bin (Kish's formula).
+  # Column 5 of `bin_sums` is the sum of weights if they are counts, else of squared weights.
   share_limits <- wilson_interval(share, bin_weight^2 / bin_sums[, 5L], normal_quantile(conf_level))
   new_calibration(columns_tibble(
     lower = (bin_number - 1) / bins, upper = bin_number / bins,

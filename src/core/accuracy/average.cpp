@@ -307,10 +307,10 @@ class AverageEstimator : public Estimator {
     return user_correction_.value_or(parts.typical_correction);
   }
 
-  // Sets the estimate for shared errors and the typical correction in `parts`, and returns the
-  // corrected estimate. `panel`: average for the raters only, from which the typical correction is
-  // computed, so that it does not depend on the systems. If the user gives the correction, `panel`
-  // may be empty.
+  // Returns the estimate for independent errors, moved towards the estimate for shared errors (see
+  // common.hpp). Writes the estimate for shared errors and the typical size of the move to `parts`.
+  // `panel`: average for the raters only, from which the typical size is computed, so that it does
+  // not depend on the systems. If the user gives the size, `panel` may be empty.
   double correct_estimate(AverageParts& parts, const std::vector<double>& weight, int system,
                           const SharedFit& shared, const std::optional<AverageParts>& panel) const {
     const LatentRows& rows = shared.rows;
@@ -326,9 +326,9 @@ class AverageEstimator : public Estimator {
           dependence_weight(panel->independence_weight, panel->rater_error, used_categories_);
       parts.typical_correction = typical_correction(parts.dependence, used_categories_);
     }
-    // Only the estimate for independent errors contains the effect of the system's prior. In cases
-    // with known truth, the typical correction must not remove this effect. Therefore the effect is
-    // added to the estimate for shared errors.
+    // Only the estimate for independent errors contains the effect of the system's prior. Known
+    // truths need no correction for shared errors. Therefore the effect in cases with known truth
+    // is also added to the estimate for shared errors.
     const double kept_prior_effect =
         user_correction_ ? 0
                          : known_share * prior_effect(parts.independent_estimate, answers.cases);
@@ -336,7 +336,8 @@ class AverageEstimator : public Estimator {
                               correction(parts));
   }
 
-  // Correction given by the user, from 0 to 1; empty for the typical correction.
+  // Correction given by the user, from 0 (the estimate for independent errors) to 1 (the estimate
+  // for shared errors). Empty for the typical correction.
   std::optional<double> user_correction_;
   int used_categories_;  // number of categories that raters use
   SharedFit shared_;

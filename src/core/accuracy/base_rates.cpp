@@ -45,8 +45,8 @@ double category_kappa(const PatternView& patterns, const std::vector<double>& we
 //
 // The variance assumes independent ratings. Each pair then contributes the following term to
 // observed minus expected agreement: the indicator that its ratings are equal, minus the
-// expectations of this indicator given the first and given the second rating. Terms of different
-// pairs are uncorrelated. The variance of a term is `pair_variance`.
+// expectations of this indicator given the first and given the second rating, plus a constant.
+// Terms of different pairs are uncorrelated. The variance of a term is `pair_variance`.
 double agreement_z(const PatternView& patterns, const std::vector<double>& weight,
                    const std::vector<double>& share) {
   double equal_pairs = 0, pairs = 0;

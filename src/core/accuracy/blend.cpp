@@ -10,8 +10,8 @@ namespace fallible {
 
 namespace {
 
-// The posterior is computed on a grid of values. This is the number of its cells, which have equal
-// probability under the flat part of the prior.
+// Number of cells of the grid of parameter values on which posteriors are computed. All cells have
+// the same probability under the flat part of the prior (see blend.hpp).
 constexpr int n_cells = 2000;
 constexpr double pi = 3.14159265358979323846;
 
@@ -32,8 +32,8 @@ double quantile_position(const GridValues& density, double total, double p) {
 }
 
 // Computes the posterior on the grid. `value_at` is a function that maps a position on the grid,
-// from 0 to 1, to a value of the parameter. `value` and `slope` contain its value and its
-// derivative at the centre of each cell. `log_likelihood` contains the log likelihood of each
+// from 0 to 1, to a value of the parameter. `value` and `slope` contain values and derivatives of
+// this function at the centres of the cells. `log_likelihood` contains the log likelihood of each
 // value, up to a constant.
 template <class ValueAt>
 Blend blend(const ValueAt& value_at, const GridValues& value, const GridValues& slope,

@@ -63,8 +63,8 @@ Interval percentile_interval(const double* replicates, std::size_t n, double con
   }
   const double tail = (1 - conf_level) / 2;
   const double low = quantile(estimates, tail), high = quantile(estimates, 1 - tail);
-  // A tolerance for rounding errors is multiplied by the absolute value of `high`. The larger
-  // tolerance for iterative fits is multiplied by 1, because their estimates are in [-1, 1].
+  // The tolerance for rounding errors is multiplied by the absolute value of `high`. The larger
+  // tolerance for iterative fits, whose estimates are in [-1, 1], is multiplied by 1.
   const double lower_limit = tolerance > rounding_tolerance ? 1 : 0;
   if (high - low <= tolerance * std::max(lower_limit, std::fabs(high))) {
     interval.missing = Interval::Missing::constant;

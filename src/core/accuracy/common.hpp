@@ -14,10 +14,10 @@ namespace fallible {
 // Weight of dependence: 0 if the data support models with independent errors, 1 if they do not.
 // `independence_weight`: total posterior weight of the models with independent errors.
 // `rater_error`: share of wrong ratings.
-// If raters are nearly at chance, the data cannot support independence, and the weight is 1.
 // `categories`: number of categories that raters use.
 inline double dependence_weight(double independence_weight, double rater_error, int categories) {
   constexpr double at_chance = 0.9;  // as a share of the error rate of random guesses
+  // The data cannot support independence if raters are nearly at chance.
   if (rater_error > at_chance * (1 - 1.0 / categories)) return 1;
   return std::max(1 - 2 * independence_weight, 0.0);
 }

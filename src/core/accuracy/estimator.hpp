@@ -34,8 +34,8 @@ struct EstimatorOptions {
   LatentPrior prior;
   Fitting fitting = Fitting::likelihood;
   OptimiserOptions optimiser;
-  // For method joint. To find a higher maximum, the fit follows the profile likelihood of the
-  // system's accuracy up to this deviance from the maximum. 0: no such search.
+  // For method joint. If this is above 0, the fit searches for a higher maximum: along the profile
+  // likelihood of the system's accuracy, up to this deviance from the first maximum.
   double deviance = 0;
   // Correction for shared errors in method average, from 0 (the independent estimate) to 1 (the
   // shared estimate). Empty for the typical correction.
@@ -158,7 +158,7 @@ struct AverageParts {
   double dependence = not_a_number;       // weight of dependence, from 0 to 1 (dependence_weight())
   double typical_correction = not_a_number;  // from 0 to 1, see the function typical_correction()
   // Standard error of `independent_estimate`. Its square is the variance within and between the
-  // averaged models, but at least the sampling variance. The hidden error is not included.
+  // averaged models, but at least the sampling variance. Excludes the error due to shared errors.
   double std_error = not_a_number;
   double rater_error = not_a_number;  // share of wrong ratings
   // Total weight of the averaged models without shared errors. In these models, all cases are

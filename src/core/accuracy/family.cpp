@@ -126,13 +126,13 @@ double JointData::conditional_error(const std::vector<double>& posterior) const 
   const double accuracy = mean_posterior(posterior), variance = accuracy * (1 - accuracy);
   // Information is lost, because only probabilities of the true categories are known. The loss is
   // p (1 - p), averaged over cases, where p is the posterior probability that the answer is right.
-  // Below, at most 95% of `variance` counts as lost, so that the standard error is finite.
   double lost_variance = 0;
   for (int i = 0; i < rows_.size(); ++i) {
     if (answer_[i] < 0) continue;
     const double p_right = answer_probability(posterior, i);
     lost_variance += answer_weight_[i] * p_right * (1 - p_right) / cases_;
   }
+  // At most 95% of `variance` counts as lost, so that the standard error is finite.
   return variance /
          std::sqrt(std::max(cases_ * (variance - lost_variance), 0.05 * cases_ * variance + 0.25));
 }

@@ -46,8 +46,8 @@ class LatentEstimator : public Estimator {
       fitted.x = latent_fit.x;
       converged_ = converged_ && latent_fit.converged;
       // If a system always gives the same answer, the model is fitted only to the cases that it
-      // answers. These may be too few cases to identify a model, which must not affect the results
-      // of other systems. Identification is therefore checked for the raters only, with all cases.
+      // answers, which may be too few to identify the model. Because `identified_` is about all
+      // systems, identification is then checked for the raters only, with all cases.
       const LatentRows rows_to_identify =
           is_judge || is_shared()
               ? fitted.rows

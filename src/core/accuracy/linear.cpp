@@ -30,9 +30,7 @@ Eigen::VectorXd solve(const Eigen::MatrixXd& curvature, const Eigen::VectorXd& s
 
 // Returns the gradient, with respect to the parameters, of the expected number of right answers:
 // the sum of the posterior probabilities of the system's answers. `answer`: answer of each row, -1
-// if there is no answer. Let l_c be the log of the joint probability of class c and the ratings of
-// a row. The derivative of the log posterior probability of c is the derivative of l_c, minus the
-// posterior mean of the derivatives of all l_c.
+// if there is no answer.
 Eigen::VectorXd right_answers_gradient(const LatentClass& model, const Eigen::VectorXd& x,
                                        const std::vector<int>& answer) {
   const Law law(model.layout, x);
@@ -43,6 +41,7 @@ Eigen::VectorXd right_answers_gradient(const LatentClass& model, const Eigen::Ve
     const auto is_right = [&](int c) { return c % law.categories == answer[row]; };
     double p_right = 0;
     for (int c = 0; c < law.classes; ++c) p_right += is_right(c) ? p[c] : 0;
+    // Derivative of `p_right` with respect to the log joint probability of class c and the ratings.
     for (int c = 0; c < law.classes; ++c) change[c] = p[c] * (is_right(c) - p_right);
     model.layout.rows.add_expected(row, change.data(), law.classes, counts.classes.data(),
                                    counts.ratings.data());
