@@ -14,8 +14,8 @@
 heat_map <- function(cells, columns, ..., rows = columns, systems = NULL, sorted = FALSE,
                      facets = NULL, numbers = n_tiles_across <= 12L, scale = share_scale(),
                      top = FALSE, row_labels = short_names) {
-  map_grid <- ggplot2::wrap_dims(max(1L, number_distinct_rows(cells[facets])))
-  n_tiles_across <- length(columns) * map_grid[[2L]]
+  facet_dims <- ggplot2::wrap_dims(max(1L, number_distinct_rows(cells[facets])))
+  n_tiles_across <- length(columns) * facet_dims[[2L]]
   if (sorted && length(columns) > 12L) {
     judge1 <- as.character(cells$judge1)
     is_off_diagonal <- judge1 != cells$judge2
@@ -23,7 +23,7 @@ heat_map <- function(cells, columns, ..., rows = columns, systems = NULL, sorted
       tapply(cells$value[is_off_diagonal], judge1[is_off_diagonal], mean, na.rm = TRUE)
     columns <- columns[order(columns %in% systems, -column_means[columns])]
   }
-  n_tiles_down <- length(rows) * map_grid[[1L]]
+  n_tiles_down <- length(rows) * facet_dims[[1L]]
   max_tiles <- max(n_tiles_across, n_tiles_down)
   has_both_roles <- !is_empty(systems) && length(systems) < length(columns)
   if (has_both_roles) {
@@ -55,7 +55,7 @@ heat_map <- function(cells, columns, ..., rows = columns, systems = NULL, sorted
     ggplot2::scale_y_discrete(labels = row_labels, expand = c(0, 0)) +
     scale +
     plot_titles(...) +
-    heat_theme(rep(short_names(columns), map_grid[[2L]]), n_tiles_down) +
+    heat_theme(rep(short_names(columns), facet_dims[[2L]]), n_tiles_down) +
     wrapped_facets(facets)
 }
 

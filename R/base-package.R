@@ -181,7 +181,7 @@ progress_bar <- function(name, total, format = NULL) {
 no_tick <- function(done) NULL
 
 # Returns the time in seconds since the R process started. Differences of two such times are used.
-elapsed <- function() proc.time()[["elapsed"]]
+elapsed_seconds <- function() proc.time()[["elapsed"]]
 
 # ---- Files ----
 
@@ -197,9 +197,9 @@ replace_file <- function(path, write, is_complete) {
   path <- normalizePath(path, mustWork = FALSE)
   temporary_path <- tempfile(".fallible-", dirname(path)) # a name that no file has
   on.exit(unlink(temporary_path))
-  failure <- env() # the first warning contains the cause of an error that follows
+  reason_store <- env() # the first warning contains the cause of an error that follows
   add_reason <- function(condition) {
-    failure$reasons <- c(failure$reasons, conditionMessage(condition))
+    reason_store$reasons <- c(reason_store$reasons, conditionMessage(condition))
   }
   is_replaced <- withCallingHandlers(
     tryCatch(
@@ -217,7 +217,7 @@ replace_file <- function(path, write, is_complete) {
       invokeRestart("muffleWarning")
     }
   )
-  if (!is_replaced) c(failure$reasons, "The written file is incomplete.")[[1L]]
+  if (!is_replaced) c(reason_store$reasons, "The written file is incomplete.")[[1L]]
 }
 
 file_bytes <- function(path) readBin(path, "raw", file.size(path))

@@ -268,14 +268,15 @@ choice_subtitle <- function(n_drawn, n_all, noun, how = "evenly spaced") {
 # values.
 interval_layers <- function(words = function(x) format_decimals(x, 2L)) {
   # The argument of geom_label() for the border is `label.size` up to ggplot2 3.5.
-  border_name <- if ("linewidth" %in% ggplot2::GeomLabel$aesthetics()) "linewidth" else "label.size"
+  border_width_name <-
+    if ("linewidth" %in% ggplot2::GeomLabel$aesthetics()) "linewidth" else "label.size"
   list(
     interval_lines(),
     # Labels have a background, so that a reference line may pass behind them.
     inject(ggplot2::geom_label(
       ggplot2::aes(label = words(.data$estimate)), function(table) table[nrow(table) <= 15L, ],
       vjust = -0.6, size = 3.3, colour = plot_colours$main,
-      label.padding = ggplot2::unit(1.5, "pt"), na.rm = TRUE, !!!setNames(0, border_name)
+      label.padding = ggplot2::unit(1.5, "pt"), na.rm = TRUE, !!!setNames(0, border_width_name)
     )),
     main_points(3, na.rm = TRUE)
   )
@@ -336,7 +337,7 @@ category_fill <- function(categories, ordered = FALSE) {
 
 # Returns at most `most` whole numbers from 1 to n, evenly spaced. They are indices of objects to
 # draw.
-evenly_spaced <- function(n, most) {
+evenly_spaced_indices <- function(n, most) {
   if (n <= most) seq_len(n) else unique(round(seq(1, n, length.out = most)))
 }
 

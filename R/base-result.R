@@ -81,15 +81,15 @@ note <- function(text, kind = "note", report = if (kind != "heading") plain_word
 # Adapts text to readers who do not use R: drops clauses that name arguments or functions, and
 # replaces "gold cases" by "known cases". If a dropped clause ends a sentence, the punctuation and
 # the condition before it are dropped, too, as in "If cases are dependent, use `cluster`."
-plain_words <- function(words) {
+plain_words <- function(text) {
   words_or_code_pattern <- "([^.:;,\n`]|`[^`]*`)*"
   clause_pattern <- paste0(words_or_code_pattern, "(`[^`]*`|\\w\\(\\))", words_or_code_pattern)
   for (pattern in c(
     paste0("(?<![^\n ])(If|To|For) [^.:;\n]*,", clause_pattern, "([.]|$)"), # with its condition
     paste0("[:;,] ", clause_pattern, "(?=[.\n]|$)"), # at the end of a sentence
     paste0(clause_pattern, "[.:;,]?")
-  )) words <- gsub(pattern, "", words, perl = TRUE)
-  plain_text <- sub("[;,]$", "", trimws(gsub("[ \t]+", " ", words)))
+  )) text <- gsub(pattern, "", text, perl = TRUE)
+  plain_text <- sub("[;,]$", "", trimws(gsub("[ \t]+", " ", text)))
   gsub("gold cases", "known cases", ifelse(is.na(plain_text), "", plain_text), fixed = TRUE)
 }
 

@@ -333,4 +333,4 @@ indicator_matrix <- function(codes, n) outer(codes, seq_len(n), `==`)
 bernoulli_variance <- function(p) p * (1 - p)
 
 # Subtracts from each column of `x` its mean, weighted by `w`.
-centred <- function(x, w) x - rep(colSums(w * x) / colSums(w), each = nrow(x))
+demean <- function(x, w) x - rep(colSums(w * x) / colSums(w), each = nrow(x))

@@ -62,7 +62,7 @@ as.data.frame.fallible_result <- function(x, row.names = NULL, # nolint: object_
                                           optional = FALSE, ..., spreadsheet = FALSE,
                                           stringsAsFactors = FALSE) { # nolint: object_name.
   table <- if (is.data.frame(x) && is.null(list(...)$what)) x else tidy(x, ...)
-  for_spreadsheet(plain_data_frame(table), spreadsheet)
+  escape_for_spreadsheet(plain_data_frame(table), spreadsheet)
 }
 
 #' @rdname fallible_result
@@ -129,11 +129,12 @@ table_of_estimates <- function(object) {
     "A result of class {.cls {class(object)[[1L]]}} has no estimates.",
     i = "{.fun tidy} returns its table.")
   table[setdiff(interval_columns, names(table))] <- NA_real_
-  name_columns <- as.list(table)[seq_len(match("estimate", names(table)) - 1L)]
-  name_columns$scale_weights <- NULL # left out, because it is equal in all rows
-  name_columns <- Filter(function(x) is.character(x) || is.factor(x), unname(name_columns))
-  name_columns <- lapply(name_columns, function(x) replace_na(as.character(x), ""))
-  table$name <- gsub("^ +| (?= |$)", "", paste_columns(name_columns, " "), perl = TRUE)
+  identifying_columns <- as.list(table)[seq_len(match("estimate", names(table)) - 1L)]
+  identifying_columns$scale_weights <- NULL # left out, because it is equal in all rows
+  identifying_columns <-
+    Filter(function(x) is.character(x) || is.factor(x), unname(identifying_columns))
+  identifying_columns <- lapply(identifying_columns, function(x) replace_na(as.character(x), ""))
+  table$name <- gsub("^ +| (?= |$)", "", paste_columns(identifying_columns, " "), perl = TRUE)
   table
 }
 
@@ -246,18 +247,18 @@ document_notes <- function(x) {
 # Escapes text for a knitted document, which then shows it as text and not as markup or code. HTML
 # entities are used, which Pandoc converts in every output format. If the document is not Markdown,
 # the text is returned unchanged.
-escape_for_document <- function(words) {
+escape_for_document <- function(text) {
   document_format <- knitr::opts_knit$get("out.format")
-  if (is.null(document_format) || document_format == "markdown") escape_markdown(words) else words
+  if (is.null(document_format) || document_format == "markdown") escape_markdown(text) else text
 }
 
 # Replaces characters with a meaning in Markdown by HTML entities.
-escape_markdown <- function(words) {
-  words <- gsub("&", "&amp;", printable(as.character(words)), fixed = TRUE)
+escape_markdown <- function(text) {
+  text <- gsub("&", "&amp;", printable(as.character(text)), fixed = TRUE)
   for (character in c("#", "!", "<", "`", "*", "$", "|", "\\")) {
-    words <- gsub(character, sprintf("&#%d;", utf8ToInt(character)), words, fixed = TRUE)
+    text <- gsub(character, sprintf("&#%d;", utf8ToInt(character)), text, fixed = TRUE)
   }
-  words <- gsub("](", "]&#40;", gsub("]{", "]&#123;", words, fixed = TRUE), fixed = TRUE)
+  text <- gsub("](", "]&#40;", gsub("]{", "]&#123;", text, fixed = TRUE), fixed = TRUE)
   # Some characters are markup only at some positions, such as the beginning of a line. Each element
   # of `markup_patterns` is a regular expression that matches a character at these positions. The
   # name of the element is the character.
@@ -270,11 +271,11 @@ escape_markdown <- function(words) {
     ":" = "^:(?=:)|(?<=[[:alnum:]+.-]):(?=\\S)|(?<=\\]):", "@" = "@", "[" = "\\[(?![-0-9.])"
   )
   for (character in names(markup_patterns)) {
-    words <- gsub(
-      markup_patterns[[character]], sprintf("&#%d;", utf8ToInt(character)), words, perl = TRUE
+    text <- gsub(
+      markup_patterns[[character]], sprintf("&#%d;", utf8ToInt(character)), text, perl = TRUE
     )
   }
-  words
+  text
 }
 
 # Converts text or a data frame to Markdown. Characters with a meaning in Markdown are escaped,
@@ -287,7 +288,7 @@ as_markdown <- function(x, digits = 3L) {
 # Prepares a table for a spreadsheet. If `wanted` is TRUE, puts an apostrophe before cells and names
 # of columns that a spreadsheet would read as formulas. Numbers are unchanged, even if they are text
 # such as "-1".
-for_spreadsheet <- function(table, wanted) {
+escape_for_spreadsheet <- function(table, wanted) {
   if (!check_flag(wanted, "spreadsheet")) return(table)
   table[] <- lapply(table, function(column) {
     if (is.factor(column)) levels(column) <- escape_formulas(levels(column))
@@ -297,10 +298,10 @@ for_spreadsheet <- function(table, wanted) {
 }
 
 # Puts an apostrophe before strings that a spreadsheet would read as formulas.
-escape_formulas <- function(words) {
-  looks_like_formula <- grepl("^[-=+@\t\r\n\uff1d\uff0b\uff0d\uff20]", words) &
-    !grepl("^[-+]?[0-9]*[.]?[0-9]+([eE][-+]?[0-9]+)?$", words) # numbers
-  replace(words, looks_like_formula, paste0("'", words[looks_like_formula]))
+escape_formulas <- function(text) {
+  looks_like_formula <- grepl("^[-=+@\t\r\n\uff1d\uff0b\uff0d\uff20]", text) &
+    !grepl("^[-+]?[0-9]*[.]?[0-9]+([eE][-+]?[0-9]+)?$", text) # numbers
+  replace(text, looks_like_formula, paste0("'", text[looks_like_formula]))
 }
 
 # Escapes all text of a table for a document; numbers are unchanged.

@@ -121,11 +121,11 @@ check_fit <- function(fit, priors = c(0.5, 2), ...) {
 # Returns a row of a table of posterior predictive checks. Arguments:
 # * observed_values: the statistic, computed from the data. It is one number or, if it depends on
 #   the parameters, a number per posterior draw.
-# * simulated: the statistic, computed from simulated ratings, a number per draw.
-predictive_row <- function(observed_values, simulated) {
-  limits <- quantile(simulated, c(0.05, 0.95), names = FALSE)
-  columns_tibble(observed = mean(observed_values), expected = mean(simulated), low = limits[[1L]],
-    high = limits[[2L]], p.value = mean(simulated >= observed_values))
+# * simulated_values: the statistic, computed from simulated ratings, a number per draw.
+predictive_row <- function(observed_values, simulated_values) {
+  limits <- quantile(simulated_values, c(0.05, 0.95), names = FALSE)
+  columns_tibble(observed = mean(observed_values), expected = mean(simulated_values),
+    low = limits[[1L]], high = limits[[2L]], p.value = mean(simulated_values >= observed_values))
 }
 
 # Returns the index of the category that each rater gave, a matrix (patterns x raters). The index is
@@ -160,13 +160,13 @@ pair_checks <- function(fit, draws, weight) {
       drop(draw$base_rates %*%
         colSums(code_probabilities(draw, agreeing_codes, fit$model, x$raters)))
     }, cases_per_population)
-    simulated <- colSums(matrix(
+    simulated_counts <- colSums(matrix(
       rbinom(length(p_agreement), cases_per_population, pmin(p_agreement, 1)),
       length(cases_per_population)
     ))
     tibble(
       rater1 = x$raters[[a]], rater2 = x$raters[[b]], cases = sum(cases_per_population),
-      predictive_row(sum(common_weight * (codes[, a] == codes[, b])), simulated)
+      predictive_row(sum(common_weight * (codes[, a] == codes[, b])), simulated_counts)
     )
   }
   empty_table <- tibble(
@@ -182,9 +182,9 @@ pair_checks <- function(fit, draws, weight) {
 # see pair_checks().
 pattern_check <- function(fit, draws, weight) {
   x <- fit$x
-  possible_rows <- all_answer_combinations(x)
+  possible_patterns <- all_answer_combinations(x)
   codes <- codes_of_single_ratings(x)
-  if (is.null(possible_rows) || any(codes[weight > 0, ] == 0L) || sum(weight) == 0) {
+  if (is.null(possible_patterns) || any(codes[weight > 0, ] == 0L) || sum(weight) == 0) {
     return(predictive_row(0, 0)[0L, ])
   }
   n_populations <- nrow(draws[[1L]]$base_rates)
@@ -192,17 +192,17 @@ pattern_check <- function(fit, draws, weight) {
   codes[weight == 0, ] <- 1L # replaces missing ratings of patterns that are not counted
   row_number <- drop((codes - 1L) %*% n_categories(x)^(seq_len(ncol(codes)) - 1L)) + 1L
   counts <- rowsum_rows(row_number, weight * indicator_matrix(population, n_populations),
-    nrow(possible_rows))
+    nrow(possible_patterns))
   pearson_x2 <- function(n, expected) sum(((n - expected)^2 / expected)[expected > 0])
   statistics <- vapply(draws, function(draw) {
-    # Probability of each possible row of ratings (rows x populations).
-    probability <- code_probabilities(draw, possible_rows, fit$model, x$raters) %*%
+    # Probability of each possible pattern of ratings (patterns x populations).
+    probability <- code_probabilities(draw, possible_patterns, fit$model, x$raters) %*%
       t(draw$base_rates)
-    expected <- probability * rep(colSums(counts), each = nrow(possible_rows))
-    simulated <- vapply(seq_len(n_populations), function(k) {
+    expected <- probability * rep(colSums(counts), each = nrow(possible_patterns))
+    simulated_counts <- vapply(seq_len(n_populations), function(k) {
       rmultinom(1L, sum(counts[, k]), probability[, k])
-    }, numeric(nrow(possible_rows)))
-    c(pearson_x2(counts, expected), pearson_x2(simulated, expected))
+    }, numeric(nrow(possible_patterns)))
+    c(pearson_x2(counts, expected), pearson_x2(simulated_counts, expected))
   }, c(0, 0))
   predictive_row(statistics[1L, ], statistics[2L, ])
 }
@@ -367,7 +367,7 @@ alternative_rows <- function(x, alternative, settings) {
   settings$system <- 0L
   # The null model has an accuracy for each rater or, if these are not identified, one accuracy.
   choices <- model_choices(c("rater", "common"), "uniform", "none")
-  null_model <- first_identified(x, settings, choices)$null
+  null_model <- first_identified_models(x, settings, choices)$null
   reason <- why_untestable(x) %||% if (is.null(null_model)) {
     "the null model has more parameters than can be estimated from these ratings"
   }

@@ -139,9 +139,9 @@ k_property_names <- c(
 # the verdicts. `x`: table of tests. `about`: see new_k_check().
 advice_on_k_model <- function(x, about) {
   is_violated <- x$verdict %in% bad_verdicts
-  problems <- c(x$property[is_violated], x$test[is_violated])
+  violated_names <- c(x$property[is_violated], x$test[is_violated])
   is_violated_property <- map_lgl(
-    c(accuracy = "accuracy", errors = "errors", difficulty = "difficulty"), `%in%`, problems
+    c(accuracy = "accuracy", errors = "errors", difficulty = "difficulty"), `%in%`, violated_names
   )
   has_distance_errors <- any(x$test == "likelihood ratio, distance" & x$verdict == "violated")
   model_args <- sprintf("%s = \"%s\"", names(is_violated_property),
@@ -157,11 +157,11 @@ advice_on_k_model <- function(x, about) {
       "With two categories, unequal difficulty of cases cannot be distinguished from unequal
       accuracy in the two categories. Compare the fit with a fit of rater_model(errors = \"free\")."
     ),
-    if ("independence" %in% problems) one_line("Errors of some raters are not independent: the
+    if ("independence" %in% violated_names) one_line("Errors of some raters are not independent: the
       estimated accuracies of raters, and of a system among them, are too high under every model.
       Check whether raters saw each other's answers, and what changes if you leave out one of
       them."),
-    if ("alternative" %in% problems) sprintf(
+    if ("alternative" %in% violated_names) sprintf(
       "Fit a model with a higher likelihood, and use it in estimate_accuracy(): %s.",
       shorten(x$alternative[is_violated & x$property == "alternative"], most = 3L)
     ),
@@ -172,7 +172,9 @@ advice_on_k_model <- function(x, about) {
         "Agreement is below chance. Check that all raters use the labels in the same sense.",
       "negative base rates" =
         "The lowest base rate is significantly below zero: the K-model does not fit."
-    )[intersect(c("one category", "agreement below chance", "negative base rates"), problems)],
+    )[intersect(
+      c("one category", "agreement below chance", "negative base rates"), violated_names
+    )],
     if (any(x$verdict == open_verdicts[[2L]])) sprintf(
       "Use at least %s replicates: with %s replicates, some tests cannot be significant.",
       number(replicates_needed(x, about)), number(about$replicates)
@@ -245,8 +247,8 @@ favourite_categories <- function(x) {
   favourite_category <- max.col(counts, "first")
   # For each rater, counts the ratings that other raters gave to the same cases: all ratings
   # (`n_other_ratings`), and ratings in the rater's favourite category (`n_other_favourites`).
-  case_and_rater <- pattern * (n_raters(x) + 1) + rater
-  first_index <- match(case_and_rater, case_and_rater)
+  case_and_rater_code <- pattern * (n_raters(x) + 1) + rater
+  first_index <- match(case_and_rater_code, case_and_rater_code)
   sum_by_case_and_rater <- function(value) {
     rowsum_codes(first_index, as.double(value), length(first_index))[first_index]
   }
@@ -335,7 +337,7 @@ why_no_pairs <- function(x, settings) {
 #   arguments of rater_model().
 # * changes: a list of the arguments that differ in the alternative model. If it is NULL, finds the
 #   first null model that is identified; the alternative model is then NULL.
-first_identified <- function(x, settings, choices, changes = NULL) {
+first_identified_models <- function(x, settings, choices, changes = NULL) {
   if (has_counts(x)) choices <- choices[choices$accuracy == "common", ]
   for (i in row_numbers(choices)) {
     choice <- as.list(choices[i, ])

@@ -260,10 +260,10 @@ most_confused_pair <- function(result, x) {
 # Returns a table with a row per pair of categories: observed and expected numbers of disagreements.
 # The table has no rows if `result` is NULL.
 disagreement_cells <- function(result, x) {
-  observed <- as.double(result$cells$observed)
-  pairs <- combn(x$categories, 2L)[, seq_along(observed), drop = FALSE]
+  observed_counts <- as.double(result$cells$observed)
+  pairs <- combn(x$categories, 2L)[, seq_along(observed_counts), drop = FALSE]
   columns_tibble(
-    category1 = pairs[1L, ], category2 = pairs[2L, ], observed = observed,
+    category1 = pairs[1L, ], category2 = pairs[2L, ], observed = observed_counts,
     expected = as.double(result$cells$expected)
   )
 }
@@ -339,8 +339,8 @@ plan_k_tests <- function(x, settings) {
   untestable_reason <- why_untestable(x)
   # Null models are tried with this value of `errors` before "uniform". With "distance", the
   # probability of an error depends on the distance between the true and the wrong category.
-  first_errors <- if (x$ordered && n_categories(x) > 2L) "distance" else "uniform"
-  errors_to_try <- c(first_errors, first_errors, "uniform")
+  first_error_type <- if (x$ordered && n_categories(x) > 2L) "distance" else "uniform"
+  errors_to_try <- c(first_error_type, first_error_type, "uniform")
   difficulty_to_try <- c("strata", "none", "none")
   equal_error_models <- model_choices(
     c("rater", "rater", "common", "common"), "uniform", c("strata", "none", "strata", "none")
@@ -348,7 +348,7 @@ plan_k_tests <- function(x, settings) {
   new_test <- function(property, name, choices, changes = NULL, reason = NULL, residual = FALSE,
                        pairs = FALSE) {
     reason <- untestable_reason %||% reason
-    models <- if (is.null(reason)) first_identified(x, settings, choices, changes)
+    models <- if (is.null(reason)) first_identified_models(x, settings, choices, changes)
     reason <- reason %||% if (is.null(models)) fill_template("the model has more parameters than can
       be estimated from ratings by these raters in %s categories", n_categories(x))
     c(list(property = property, name = name, residual = residual, pairs = pairs, reason = reason),
@@ -363,9 +363,9 @@ plan_k_tests <- function(x, settings) {
         list(errors = errors),
         if (n_categories(x) == 2L) "with two categories, each case has only one wrong category")
     }),
-    difficulty = list(new_test("difficulty", "likelihood ratio",
-      model_choices(c("rater", "rater", "common"), c(first_errors, "uniform", "uniform"), "none"),
-      list(difficulty = "strata"))),
+    difficulty = list(new_test("difficulty", "likelihood ratio", model_choices(
+      c("rater", "rater", "common"), c(first_error_type, "uniform", "uniform"), "none"
+    ), list(difficulty = "strata"))),
     independence = list(new_test("independence", NULL, rbind(
       if (n_raters(x) <= max_free_raters) model_choices("rater", "free", c("strata", "none")),
       model_choices("rater", errors_to_try, difficulty_to_try)

@@ -53,22 +53,24 @@ compare_with_gold <- function(comparison, estimate, pairs) {
 # * measurements: measurements of each difference by gold cases, see compare_with_gold().
 differences_by_source <- function(estimate, table, pairs, measurements, conf_level) {
   centre <- estimate$details$centre
-  first <- pairs$first
-  second <- pairs$second
+  first_systems <- pairs$first
+  second_systems <- pairs$second
   # `bias` is the part of the standard error that is due to errors shared with raters, and not to
   # sampling; see estimates_from_ratings(). The biases of two systems are assumed to be more
   # correlated if their answers are equal for more cases.
   bias <- estimates_from_ratings(estimate, seq_along(centre))$bias
-  correlation <- same_answer_shares(estimate$fit, first, second)^hidden_correlation_power
-  variance <- bias[first]^2 + bias[second]^2 - 2 * correlation * bias[first] * bias[second]
+  correlation <-
+    same_answer_shares(estimate$fit, first_systems, second_systems)^hidden_correlation_power
+  variance <- bias[first_systems]^2 + bias[second_systems]^2 -
+    2 * correlation * bias[first_systems] * bias[second_systems]
   ratings_estimates <- list(
-    estimate = centre[first] - centre[second], std.error = table$std.error,
+    estimate = centre[first_systems] - centre[second_systems], std.error = table$std.error,
     bias = sqrt(pmax(0, variance))
   )
   details <- estimate$gold$details
   reasons <- setNames(details$reason, details$why)
   reasons[details$why == "not_asked"] <- NA
-  reasons <- reasons[ifelse(is.na(reasons[first]), second, first)]
+  reasons <- reasons[ifelse(is.na(reasons[first_systems]), second_systems, first_systems)]
   reasons[is.na(reasons)] <- "no gold case was answered by both systems"
   reasons[measurements$known] <- why_no_cluster_interval(measurements)
   source_rows(
@@ -89,12 +91,12 @@ empty_pair_sources <- tibble(
 draw_joint_accuracies <- function(table, systems, conf_level, n_draws = 4000L) {
   n_systems <- length(systems)
   if (n_systems < 2L) return(matrix(0, n_draws, n_systems))
-  error <- errors_of_differences(table, conf_level)
-  if (anyNA(error)) return(matrix(NA_real_, 0L, n_systems))
+  standard_error <- errors_of_differences(table, conf_level)
+  if (anyNA(standard_error)) return(matrix(NA_real_, 0L, n_systems))
   cell_indices <- cbind(match(table$system1, systems), match(table$system2, systems))
   difference <- squared_error <- matrix(0, n_systems, n_systems)
   difference[cell_indices] <- table$estimate
-  squared_error[rbind(cell_indices, cell_indices[, 2:1])] <- error^2
+  squared_error[rbind(cell_indices, cell_indices[, 2:1])] <- standard_error^2
   # Classical multidimensional scaling finds a covariance matrix of the accuracies from the
   # variances of all differences. If no covariance matrix has these variances, it approximates them.
   centring_matrix <- diag(n_systems) - 1 / n_systems
@@ -113,8 +115,11 @@ draw_joint_accuracies <- function(table, systems, conf_level, n_draws = 4000L) {
 # Returns the standard deviation of each difference, from the width of its interval. The result is
 # 0 if two systems gave the same answers, and NA for other pairs without an interval.
 errors_of_differences <- function(table, conf_level) {
-  error <- (table$conf.high - table$conf.low) / 2 / normal_quantile(conf_level)
-  replace(error, is.na(error) & table$estimate %in% 0 & table$why %in% "same_answers", 0)
+  standard_error <- (table$conf.high - table$conf.low) / 2 / normal_quantile(conf_level)
+  replace(
+    standard_error,
+    is.na(standard_error) & table$estimate %in% 0 & table$why %in% "same_answers", 0
+  )
 }
 
 # Adds the probability that the first system of each pair is better. With option `simultaneous`,
@@ -123,9 +128,9 @@ errors_of_differences <- function(table, conf_level) {
 # draw_joint_accuracies(). If it has no rows, simultaneous intervals are NA.
 add_joint_intervals <- function(table, draws, options) {
   conf_level <- options$conf_level
-  error <- errors_of_differences(table, conf_level)
+  standard_error <- errors_of_differences(table, conf_level)
   if (nrow(draws) == 0L) {
-    table$probability <- replace(pnorm(table$estimate / error), error %in% 0, 0.5)
+    table$probability <- replace(pnorm(table$estimate / standard_error), standard_error %in% 0, 0.5)
     if (options$simultaneous) {
       table[limit_columns] <- NA_real_
       table <- add_no_interval_reason(
@@ -137,10 +142,10 @@ add_joint_intervals <- function(table, draws, options) {
   systems <- unique(c(table$system1, table$system2))
   pairs <- list(first = match(table$system1, systems), second = match(table$system2, systems))
   table$probability <- core_share_ahead(draws, pairs$first, pairs$second)
-  rows_with_error <- which(error > 0)
+  rows_with_error <- which(standard_error > 0)
   if (options$simultaneous && length(rows_with_error) > 0L) {
     blocks <- summarise_pairs(pairs, list(list(systems = seq_along(systems), draws = draws)))
-    deviations <- largest_deviations(blocks, error) / normal_quantile(conf_level)
+    deviations <- largest_deviations(blocks, standard_error) / normal_quantile(conf_level)
     widening_factor <- max(1, quantile(deviations, conf_level))
     estimate <- table$estimate[rows_with_error]
     limits <- as.matrix(table[rows_with_error, limit_columns])

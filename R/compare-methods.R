@@ -72,13 +72,13 @@ new_comparison <- function(x) {
   n_pairs <- nrow(table)
   has_ranks <- nrow(x$ranks) > 0L
   hides_pairs <- is.null(reference_or_best) && n_pairs > max_pairs_shown
-  first_ranks <- x$ranks[x$ranks$rank == 1L, ]
-  is_best_known <- is_empty(options$followers) && !anyNA(first_ranks$probability)
-  leader_index <- which.max(if (is_best_known) first_ranks$probability)[1L]
+  first_rank_rows <- x$ranks[x$ranks$rank == 1L, ]
+  is_best_known <- is_empty(options$followers) && !anyNA(first_rank_rows$probability)
+  leader_index <- which.max(if (is_best_known) first_rank_rows$probability)[1L]
   glance_columns <- list(
     systems = nrow(x$accuracy), pairs = n_pairs, cases = table$n[[1L]],
-    left_out = x$left_out, best = first_ranks$system[leader_index],
-    probability = first_ranks$probability[leader_index],
+    left_out = x$left_out, best = first_rank_rows$system[leader_index],
+    probability = first_rank_rows$probability[leader_index],
     method = options$method, conf_level = options$conf_level,
     simultaneous = options$simultaneous
   )
@@ -163,11 +163,11 @@ max_pairs_shown <- 6L
 # its interval.
 view_of_ranks <- function(x, show_differences) {
   ranks <- x$ranks
-  first_ranks <- ranks[ranks$rank == 1L, ]
-  estimates <- x$accuracy$estimate[match(first_ranks$system, x$accuracy$system)]
+  first_rank_rows <- ranks[ranks$rank == 1L, ]
+  estimates <- x$accuracy$estimate[match(first_rank_rows$system, x$accuracy$system)]
   table <- data.frame(
-    system = first_ranks$system, value = estimates, best = first_ranks$probability,
-    mean = unname(tapply(ranks$rank * ranks$probability, ranks$system, sum)[first_ranks$system])
+    system = first_rank_rows$system, value = estimates, best = first_rank_rows$probability,
+    mean = unname(tapply(ranks$rank * ranks$probability, ranks$system, sum)[first_rank_rows$system])
   )
   table <- table[order(if (low_is_good(x)) estimates else -estimates), ]
   pairs <- put_better_first(x$differences)
@@ -210,8 +210,8 @@ shown_pairs <- function(x) {
 # Then sorts pairs by difference, the largest first.
 put_better_first <- function(table) {
   negative_rows <- which(table$estimate < 0)
-  name_columns <- names(table)[1:2] # systems, or groups
-  table[negative_rows, name_columns] <- table[negative_rows, rev(name_columns)]
+  compared_columns <- names(table)[1:2] # systems, or groups
+  table[negative_rows, compared_columns] <- table[negative_rows, rev(compared_columns)]
   table[negative_rows, limit_columns] <- -table[negative_rows, rev(limit_columns)]
   table$estimate[negative_rows] <- -table$estimate[negative_rows]
   table$probability[negative_rows] <- 1 - table$probability[negative_rows]

@@ -50,16 +50,16 @@ compared_pairs <- function(estimates, systems, reference_or_best = NULL) {
   reference <- reference_or_best$reference
   if (is.null(reference)) {
     opponents <- sorted_systems[seq_len(reference_or_best$best %||% n_systems)]
-    second <- lapply(seq_along(opponents), function(i) sorted_systems[-seq_len(i)])
+    second_systems <- lapply(seq_along(opponents), function(i) sorted_systems[-seq_len(i)])
     return(list(
-      first = rep(opponents, lengths(second)), second = unlist(second), opponents = opponents,
-      ranked_systems = opponents, reference_or_best = reference_or_best
+      first = rep(opponents, lengths(second_systems)), second = unlist(second_systems),
+      opponents = opponents, ranked_systems = opponents, reference_or_best = reference_or_best
     ))
   }
   if (reference == 0L) reference <- sorted_systems[[1L]]
-  first <- setdiff(sorted_systems, reference)
+  first_systems <- setdiff(sorted_systems, reference)
   list(
-    first = first, second = rep(reference, length(first)), opponents = reference,
+    first = first_systems, second = rep(reference, length(first_systems)), opponents = reference,
     ranked_systems = integer(), reference_or_best = list(reference = systems[[reference]])
   )
 }
@@ -75,7 +75,7 @@ compared_pairs <- function(estimates, systems, reference_or_best = NULL) {
 #
 # `pairs`: a result of compared_pairs().
 comparison_draws <- function(estimate, pairs) {
-  no_draws <- function(...) {
+  result_without_draws <- function(...) {
     list(
       blocks = list(), ranked_draws = matrix(NA_real_, 0L, length(pairs$ranked_systems)),
       reason = paste0(...),
@@ -84,8 +84,10 @@ comparison_draws <- function(estimate, pairs) {
   }
   rows_without_estimate <- estimate$table[is.na(estimate$table$estimate), ]
   if (nrow(rows_without_estimate) > 0L) {
-    return(no_draws("no estimate for ", shorten(rows_without_estimate$system, most = 4L), ": ",
-      rows_without_estimate$reason[[1L]]))
+    return(result_without_draws(
+      "no estimate for ", shorten(rows_without_estimate$system, most = 4L), ": ",
+      rows_without_estimate$reason[[1L]]
+    ))
   }
   blocks_or_reason <- why_no_interval(interval_bootstrap, estimate)
   if (is.null(blocks_or_reason)) {
@@ -97,7 +99,9 @@ comparison_draws <- function(estimate, pairs) {
       draw_blocks(estimate, pick_rows(replicates, is_complete), pairs$opponents)
     }
   }
-  if (is.character(blocks_or_reason)) return(no_draws(no_interval_prefix, blocks_or_reason))
+  if (is.character(blocks_or_reason)) {
+    return(result_without_draws(no_interval_prefix, blocks_or_reason))
+  }
   first_block <- blocks_or_reason[[1L]]
   list(
     blocks = blocks_or_reason,
@@ -147,23 +151,26 @@ draw_blocks <- function(estimate, replicates, opponents) {
 # interval of the estimate, if this kind of interval has joint draws. Otherwise it is the interval
 # named in field `draws` of the method.
 interval_with_draws <- function(estimate) {
-  interval <- interval_of(estimate)
-  if (is.null(interval$draws)) accuracy_intervals[[method_of(estimate)$draws]] else interval
+  interval_record <- interval_of(estimate)
+  if (is.null(interval_record$draws)) accuracy_intervals[[method_of(estimate)$draws]] else
+    interval_record
 }
 
 # Returns a table with a row per pair of systems: difference of the estimates, its interval, and the
 # probability that the first system is better. `draws`: a result of comparison_draws().
 difference_table <- function(estimate, pairs, draws, conf_level, simultaneous) {
-  systems <- estimate$table
+  system_table <- estimate$table
   centre <- estimate$details$centre
-  first <- pairs$first
-  second <- pairs$second
+  first_systems <- pairs$first
+  second_systems <- pairs$second
   table <- columns_tibble(
-    system1 = systems$system[first], system2 = systems$system[second],
-    !!!result_table(systems$estimate[first] - systems$estimate[second])[estimate_columns],
+    system1 = system_table$system[first_systems], system2 = system_table$system[second_systems],
+    !!!result_table(
+      system_table$estimate[first_systems] - system_table$estimate[second_systems]
+    )[estimate_columns],
     probability = NA_real_,
-    n = systems$n[first], method = estimate$options$method,
-    order_known = is_order_known(estimate, first, second), reason = draws$reason,
+    n = system_table$n[first_systems], method = estimate$options$method,
+    order_known = is_order_known(estimate, first_systems, second_systems), reason = draws$reason,
     why = NA_character_
   )
   if (length(draws$blocks) == 0L) return(table)
@@ -178,7 +185,7 @@ difference_table <- function(estimate, pairs, draws, conf_level, simultaneous) {
     if (!is.null(block$error)) block_rows$std.error <- block$error + 0 * block_rows$std.error
     table[block$pairs, ] <- block_rows
   }
-  has_same_answers <- same_answer_shares(estimate$fit, first, second) == 1
+  has_same_answers <- same_answer_shares(estimate$fit, first_systems, second_systems) == 1
   table$reason[has_same_answers] <-
     paste0(no_interval_prefix, "the two gave the same answers on all these cases")
   table$why[has_same_answers] <- "same_answers"
@@ -188,7 +195,8 @@ difference_table <- function(estimate, pairs, draws, conf_level, simultaneous) {
   )
   if (!simultaneous) return(table)
   # Simultaneous intervals contain all differences at once with probability `conf_level`.
-  interval_centre <- if (has_hidden_errors) centre[first] - centre[second] else table$estimate
+  interval_centre <- if (has_hidden_errors) centre[first_systems] - centre[second_systems] else
+    table$estimate
   has_limits <- !is.na(table$conf.low)
   max_deviations <- largest_deviations(blocks, replace(table$std.error, !has_limits, NA))
   half_width <- quantile(max_deviations, conf_level, names = FALSE) * table$std.error
@@ -211,9 +219,9 @@ summarise_pairs <- function(pairs, block_draws, centre = NULL) {
   is_assigned <- logical(length(pairs$first))
   blocks <- list()
   for (one_block in block_draws) {
-    first <- match(pairs$first, one_block$systems)
-    second <- match(pairs$second, one_block$systems)
-    pair_indices <- which(!is.na(first) & !is.na(second) & !is_assigned)
+    first_columns <- match(pairs$first, one_block$systems)
+    second_columns <- match(pairs$second, one_block$systems)
+    pair_indices <- which(!is.na(first_columns) & !is.na(second_columns) & !is_assigned)
     is_assigned[pair_indices] <- TRUE
     draws <- one_block$draws
     # Factors by which distances of draws from the centre were multiplied, to make tails heavier.
@@ -224,16 +232,16 @@ summarise_pairs <- function(pairs, block_draws, centre = NULL) {
     }
     pairs_per_block <- max(1, floor(max_differences / nrow(draws)))
     blocks <- c(blocks, lapply(split_in_runs(pair_indices, pairs_per_block), function(block_pairs) {
-      block_first <- first[block_pairs]
-      block_second <- second[block_pairs]
-      error <- if (!is.null(covariance)) {
+      block_first_columns <- first_columns[block_pairs]
+      block_second_columns <- second_columns[block_pairs]
+      standard_error <- if (!is.null(covariance)) {
         variance <- diag(covariance)
-        sqrt(pmax(0, variance[block_first] + variance[block_second] -
-          2 * covariance[cbind(block_first, block_second)]))
+        sqrt(pmax(0, variance[block_first_columns] + variance[block_second_columns] -
+          2 * covariance[cbind(block_first_columns, block_second_columns)]))
       }
       list(
-        pairs = block_pairs, draws = draws, first = block_first, second = block_second,
-        error = error
+        pairs = block_pairs, draws = draws, first = block_first_columns,
+        second = block_second_columns, error = standard_error
       )
     }))
   }

@@ -173,8 +173,8 @@ compare_systems <- function(x, systems = NULL, conf_level = NULL, simultaneous =
         {.arg systems}.")
   # Bootstrap replicates have a stored seed. Other draws need a seed from the user's random stream:
   # draws of errors that systems share with raters, and draws with gold cases.
-  interval <- interval_with_draws(estimate)
-  run_with_seed <- if (interval$hidden || has_gold) with_one_seed else identity
+  interval_record <- interval_with_draws(estimate)
+  run_with_seed <- if (interval_record$hidden || has_gold) with_one_seed else identity
   comparison <- run_with_seed({
     ratings_estimate <- estimate_on_common_cases(undo_gold_correction(estimate), systems)
     ratings_estimate <- replace_accuracy_by_metric(ratings_estimate, metric_settings)

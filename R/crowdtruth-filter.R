@@ -87,13 +87,13 @@ drop_workers <- function(x, min_units, flagged) {
   is_flagged <- x$workers$worker %in% as_label(flagged)
   is_dropped <- has_few_units | is_flagged
   kept_workers <- x$workers$worker[!is_dropped]
-  n_all_workers <- number(length(is_dropped))
+  total_text <- number(length(is_dropped))
   abort_if(length(kept_workers) < 2L, "raters", "At least two workers must remain.",
     x = c(
       if (any(has_few_units)) {
-        "{sum(has_few_units)} of {n_all_workers} workers judged fewer than {min_units} unit{?s}."
+        "{sum(has_few_units)} of {total_text} workers judged fewer than {min_units} unit{?s}."
       },
-      if (any(is_flagged)) "{sum(is_flagged)} of {n_all_workers} workers
+      if (any(is_flagged)) "{sum(is_flagged)} of {total_text} workers
         {cli::qty(sum(is_flagged))}{?is/are} flagged.",
       if (is_empty(kept_workers)) "No worker remains." else
         "Only {.val {kept_workers}} remains."
@@ -103,11 +103,11 @@ drop_workers <- function(x, min_units, flagged) {
     ), collapse = " "), raters = kept_workers)
   measure_again(x, x$ratings[, !is_dropped], paste("Left out", c(
     if (any(has_few_units) || is.null(flagged)) paste(
-      count_noun(sum(has_few_units), "worker"), "of", n_all_workers, "with fewer than",
+      count_noun(sum(has_few_units), "worker"), "of", total_text, "with fewer than",
       count_noun(min_units, "unit")
     ),
     if (!is.null(flagged)) paste(
-      count_noun(sum(is_flagged & !has_few_units), "flagged worker"), "of", n_all_workers
+      count_noun(sum(is_flagged & !has_few_units), "flagged worker"), "of", total_text
     )
   )))
 }
@@ -173,11 +173,11 @@ merge_annotations <- function(x, into = NULL, other = NULL, frequent = 0.5, clea
   entries_with_label <- lapply(entries[judgement_fields], `[`, has_label)
   entries_with_label$label <- new_index[entries_with_label$label]
   # If an answer contains the same label twice after the merge, the label is kept once.
-  answer_and_label <- answer_number(entries)[has_label] * (length(kept_categories) + 1) +
+  answer_and_label_code <- answer_number(entries)[has_label] * (length(kept_categories) + 1) +
     entries_with_label$label
   merged_ratings <- replace_ratings(
     recode_answers(x$ratings, new_index),
-    lapply(entries_with_label, `[`, !duplicated(answer_and_label)),
+    lapply(entries_with_label, `[`, !duplicated(answer_and_label_code)),
     categories[kept_categories], x$ratings$repeats
   )
   measure_again(x, merged_ratings, paste("Merged", merge_text))

@@ -170,9 +170,9 @@ apply_fitted_rule <- function(metric_values, known, workers, folds) {
   abort_argument_if(problem, "known",
     "must be a logical vector whose names are workers, each at most once.", x = problem)
   # Is the quality of the worker low? NA if unknown.
-  is_low <- unname(known[match(workers, known_workers)])
-  used_workers <- which(!is.na(is_low) & complete.cases(metric_values))
-  quality_counts <- table(factor(is_low[used_workers], c(FALSE, TRUE)))
+  is_low_quality <- unname(known[match(workers, known_workers)])
+  used_workers <- which(!is.na(is_low_quality) & complete.cases(metric_values))
+  quality_counts <- table(factor(is_low_quality[used_workers], c(FALSE, TRUE)))
   abort_argument_if(any(quality_counts < 2L), "known",
     "must contain at least two workers of low quality and two other workers with defined metrics.",
     x = "It contains {quality_counts[['TRUE']]} of low quality and {quality_counts[['FALSE']]}
@@ -180,11 +180,13 @@ apply_fitted_rule <- function(metric_values, known, workers, folds) {
   # Workers are sorted by quality and shuffled within each quality. Folds are then assigned in turn,
   # so that all folds have nearly equal sizes and shares of low quality.
   shuffled_workers <- with_one_seed({
-    workers_by_quality <- split(used_workers, is_low[used_workers])
+    workers_by_quality <- split(used_workers, is_low_quality[used_workers])
     unlist(lapply(workers_by_quality, function(workers) workers[sample.int(length(workers))]))
   })
   fold_of_worker <- (seq_along(shuffled_workers) - 1L) %% folds + 1L
-  fit_rule <- function(workers) fit_rule_weights(pick_rows(metric_values, workers), is_low[workers])
+  fit_rule <- function(workers) {
+    fit_rule_weights(pick_rows(metric_values, workers), is_low_quality[workers])
+  }
   held_out_scores <- rep(NA_real_, nrow(metric_values))
   for (k in unique(fold_of_worker)) {
     test_workers <- shuffled_workers[fold_of_worker == k]
@@ -195,55 +197,59 @@ apply_fitted_rule <- function(metric_values, known, workers, folds) {
   weights <- fit_rule(used_workers)
   list(
     rule = "fitted", weights = weights, folds = max(fold_of_worker),
-    score = compute_linear_scores(metric_values, weights), known = is_low,
+    score = compute_linear_scores(metric_values, weights), known = is_low_quality,
     held_out = held_out_scores
   )
 }
 
 # Returns the weights of a linear rule, fitted by logistic regression (Newton's method). Slopes of
 # standardised metrics have a normal prior with standard deviation 2.5. `metric_values`: a matrix
-# (workers x metrics). `is_low`: is the quality of the worker low?
-fit_rule_weights <- function(metric_values, is_low) {
+# (workers x metrics). `is_low_quality`: is the quality of the worker low?
+fit_rule_weights <- function(metric_values, is_low_quality) {
   means <- colMeans(metric_values)
   standard_deviations <- apply(metric_values, 2L, sd)
   standard_deviations[standard_deviations < 1e-12] <- 1
   design <- cbind(1, scale(metric_values, means, standard_deviations))
   penalty <- c(0, rep(1 / 2.5^2, ncol(metric_values)))
-  objective <- function(beta) {
-    eta <- drop(design %*% beta)
-    sum(is_low * eta - pmax(eta, 0) - log1p(exp(-abs(eta)))) - sum(penalty * beta^2) / 2
+  objective <- function(coefficients) {
+    linear_predictor <- drop(design %*% coefficients)
+    sum(is_low_quality * linear_predictor - pmax(linear_predictor, 0) -
+      log1p(exp(-abs(linear_predictor)))) - sum(penalty * coefficients^2) / 2
   }
-  beta <- numeric(ncol(design))
+  coefficients <- numeric(ncol(design))
   for (iteration in 1:100) {
-    probability <- plogis(drop(design %*% beta))
-    gradient <- drop(crossprod(design, is_low - probability)) - penalty * beta
+    probability <- plogis(drop(design %*% coefficients))
+    gradient <- drop(crossprod(design, is_low_quality - probability)) - penalty * coefficients
     step <- solve(
       crossprod(design, design * bernoulli_variance(probability)) + diag(penalty + 1e-12), gradient
     )
-    while (objective(beta + step) < objective(beta) && max(abs(step)) > 1e-12) step <- step / 2
-    beta <- beta + step
+    while (objective(coefficients + step) < objective(coefficients) && max(abs(step)) > 1e-12) {
+      step <- step / 2
+    }
+    coefficients <- coefficients + step
     if (max(abs(step)) < 1e-10) break
   }
-  slopes <- beta[-1L] / standard_deviations
-  c(`(Intercept)` = beta[[1L]] - sum(slopes * means), slopes)
+  slopes <- coefficients[-1L] / standard_deviations
+  c(`(Intercept)` = coefficients[[1L]] - sum(slopes * means), slopes)
 }
 
 # Returns a list of statistics that describe how well scores separate workers of low quality from
 # other workers. The help of flag_workers() defines the statistics. `score`: score of each worker.
-# `is_low`: is the quality of the worker low? NA if the quality is not known.
-flag_performance <- function(score, is_low) {
-  has_score_and_quality <- !is.na(score) & !is.na(is_low)
+# `is_low_quality`: is the quality of the worker low? NA if the quality is not known.
+flag_performance <- function(score, is_low_quality) {
+  has_score_and_quality <- !is.na(score) & !is.na(is_low_quality)
   score <- score[has_score_and_quality]
-  is_low <- is_low[has_score_and_quality]
+  is_low_quality <- is_low_quality[has_score_and_quality]
   is_flagged <- score > 0
-  low_quality_scores <- score[is_low]
-  other_scores <- score[!is_low]
-  pooled_sd <- sqrt(sum((score - ave(score, is_low))^2) / (length(score) - 2))
+  low_quality_scores <- score[is_low_quality]
+  other_scores <- score[!is_low_quality]
+  pooled_sd <- sqrt(sum((score - ave(score, is_low_quality))^2) / (length(score) - 2))
   pair_wins <- outer(low_quality_scores, other_scores, function(a, b) (a > b) + (a == b) / 2)
   list(
-    known = length(score), low = sum(is_low), accuracy = na_real(mean(is_flagged == is_low)),
-    precision = ratio(sum(is_flagged & is_low), sum(is_flagged)),
-    recall = ratio(sum(is_flagged & is_low), sum(is_low)),
+    known = length(score), low = sum(is_low_quality),
+    accuracy = na_real(mean(is_flagged == is_low_quality)),
+    precision = ratio(sum(is_flagged & is_low_quality), sum(is_flagged)),
+    recall = ratio(sum(is_flagged & is_low_quality), sum(is_low_quality)),
     auc = na_real(mean(pair_wins)),
     separation = na_real((mean(low_quality_scores) - mean(other_scores)) / pooled_sd)
   )
@@ -300,8 +306,8 @@ describe_rule <- function(rule) {
   if (rule$rule != "sd") {
     # A linear rule, such as "0.500 wqs - 1.200".
     metric_names <- sub("(Intercept)", "", names(rule$weights), fixed = TRUE)
-    terms <- paste(trimws(paste(format_decimals(rule$weights), metric_names)), collapse = " + ")
-    return(paste0("Rule: ", gsub("+ -", "- ", terms, fixed = TRUE), " > 0"))
+    rule_text <- paste(trimws(paste(format_decimals(rule$weights), metric_names)), collapse = " + ")
+    return(paste0("Rule: ", gsub("+ -", "- ", rule_text, fixed = TRUE), " > 0"))
   }
   if (all(is.na(rule$thresholds))) return("No worker has enough units for the rule")
   limit_texts <- paste(rule$metrics, ifelse(spam_sign[rule$metrics] > 0, ">", "<"),

@@ -100,7 +100,7 @@ explore_server <- function(x, limits = page_limits()) function(input, output, se
 add_download_handlers <- function(input, output, current_ratings, gold_plan, known_truth) {
   output$cases <- shiny::downloadHandler("cases-to-label.csv", function(path) {
     cases <- as.data.frame(augment(shiny::isolate(gold_plan())))
-    utils::write.csv(for_spreadsheet(cases, TRUE), path, row.names = FALSE, na = "")
+    utils::write.csv(escape_for_spreadsheet(cases, TRUE), path, row.names = FALSE, na = "")
   })
   new_report_handler <- function(ending) {
     shiny::downloadHandler(paste0("accuracy-report", ending), function(path) {

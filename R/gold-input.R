@@ -340,7 +340,7 @@ prediction_design_effect <- function(predictions, weight, all_clusters) {
   if (is.null(all_clusters)) return(1)
   weight <- array(weight, dim(predictions))
   predictions[weight == 0] <- 0
-  deviation <- centred(predictions, weight)
+  deviation <- demean(predictions, weight)
   deviation[weight == 0] <- 0
   cluster_sums <- rowsum(
     pick_rows(deviation, all_clusters$pattern) * all_clusters$weight, all_clusters$cluster

@@ -240,7 +240,7 @@ summarise_predictions <- function(predictions, weight = 1) {
   predictions <- as.matrix(predictions)
   weight <- matrix(weight, nrow(predictions), ncol(predictions))
   n_cases <- colSums(weight)
-  weighted_squares <- weight * centred(predictions, weight)^2
+  weighted_squares <- weight * demean(predictions, weight)^2
   list(
     mean = colSums(weight * predictions) / n_cases, cases = n_cases,
     variance = ifelse(n_cases > 1, colSums(weighted_squares) / (n_cases - 1), 0)
@@ -310,7 +310,7 @@ corrected_mean <- function(y, predictions, prediction_summary, compute_variance,
   list(
     estimate = colSums(w * residuals) / n_gold + slope * prediction_summary$mean,
     slope = slope, ratio = ifelse(ignores_predictions, design_effect, variance_ratio),
-    variance = variance, rest = w * centred(residuals, w), answers = w * centred(y, w),
+    variance = variance, rest = w * demean(residuals, w), answers = w * demean(y, w),
     gold = n_gold, n_labels = n_gold, alone = gold_mean, cases = prediction_summary$cases,
     design = design_effect, full_design = n_gold^0, seen = NA_real_ * n_gold
   )
@@ -324,7 +324,7 @@ without_deviations <- function(x) x[setdiff(names(x), c("rest", "answers"))]
 # sum of squares, `w` in the mean.
 sum_of_squares <- function(x, w, weight = w) {
   n_gold <- colSums(w > 0)
-  ifelse(n_gold > 1, colSums(weight * centred(x, w)^2) * n_gold / (n_gold - 1), 0)
+  ifelse(n_gold > 1, colSums(weight * demean(x, w)^2) * n_gold / (n_gold - 1), 0)
 }
 
 # Returns the regression slope of `y` on `predictions`, shrunk to `prior_slope` and limited to
@@ -332,7 +332,7 @@ sum_of_squares <- function(x, w, weight = w) {
 # number of gold cases (their number divided by the design effect).
 regression_slope <- function(y, predictions, prediction_variance, w, effective_size) {
   n_gold <- colSums(w > 0)
-  slope <- colSums(w * centred(y, w) * centred(predictions, w)) / (n_gold - 1) / prediction_variance
+  slope <- colSums(w * demean(y, w) * demean(predictions, w)) / (n_gold - 1) / prediction_variance
   slope[n_gold <= 1] <- 0
   slope <- (effective_size * slope + prior_cases * prior_slope) / (effective_size + prior_cases)
   ifelse(prediction_variance <= 0, 0, clip01(slope))

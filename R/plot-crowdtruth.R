@@ -65,7 +65,7 @@ near_zero_colour <- "#F7F4EC"
 
 plot_scores <- function(object, max_units) {
   units <- as_label(tidy(object, "units")$unit)
-  drawn_units <- evenly_spaced(length(units), max_units)
+  drawn_units <- evenly_spaced_indices(length(units), max_units)
   scores <- pick_rows(as.matrix(object), drawn_units)
   rownames(scores) <- drawn_units # numbers, because several units may have the same name
   cells <- matrix_cells(scores)

@@ -350,7 +350,7 @@ autoplot.ground_truth <- function(object, max_cases = 150L, ...) { # nolint: obj
     i = "The fit from which the probabilities were computed is not identified.")
   top_categories <- most_probable(pick_rows(probability, known_cases))
   drawn_cases <- known_cases[order(top_categories$category, -top_categories$probability)][
-    evenly_spaced(length(known_cases), max_cases)
+    evenly_spaced_indices(length(known_cases), max_cases)
   ]
   bars <- data.frame(
     column = seq_along(drawn_cases), probability = as.vector(probability[drawn_cases, ]),

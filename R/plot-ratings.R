@@ -66,7 +66,7 @@ most_active_raters <- function(x, max_raters) {
 }
 
 plot_who_rated <- function(x, max_cases, max_raters) {
-  cases <- evenly_spaced(nrow(x), max_cases)
+  cases <- evenly_spaced_indices(nrow(x), max_cases)
   raters <- most_active_raters(x, max_raters)
   drawn_ratings <- if (length(raters) < n_raters(x)) x[cases, raters] else x[cases, ]
   subtitle <- paste(c(

@@ -230,7 +230,7 @@ abort_unclear_columns <- function(unclear, roles, arg) {
 as.data.frame.ratings <- function(x, row.names = NULL, optional = FALSE, # nolint: object_name.
                                   what = NULL, ..., spreadsheet = FALSE,
                                   stringsAsFactors = FALSE) { # nolint: object_name.
-  for_spreadsheet(plain_data_frame(tidy(x, row.names %||% what, ...)), spreadsheet)
+  escape_for_spreadsheet(plain_data_frame(tidy(x, row.names %||% what, ...)), spreadsheet)
 }
 
 count_table <- function(x) {

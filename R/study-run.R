@@ -55,7 +55,7 @@ are_compiled <- function(estimators) {
 # * checkpoint: path of a file, or NULL. The study is saved to this file at the start, every five
 #   seconds and at the end.
 # * clock: function that returns the time in seconds.
-run_study <- function(study, threads, checkpoint = NULL, clock = elapsed) {
+run_study <- function(study, threads, checkpoint = NULL, clock = elapsed_seconds) {
   cells <- study_cells(study)
   for (cell in cells) check_panel_memory(cell$design, cell$n)
   run_state <- new.env()

@@ -82,7 +82,7 @@ test_that("cells that a spreadsheet would take for formulas begin with an apostr
   table <- data.frame(
     `=a` = cells, f = factor(cells, cells), n = -seq_along(cells), check.names = FALSE
   )
-  found <- for_spreadsheet(table, TRUE)
+  found <- escape_for_spreadsheet(table, TRUE)
   expect_named(found, c("'=a", "f", "n"))
   expect_identical(found[[1L]], safe)
   expect_identical(as.character(found$f), safe)
