@@ -265,7 +265,8 @@ mix_draws <- function(fit, unmixed_draws, options) {
     zeros <- 0 * mean_accuracy
     unknown_share <- unknown_truth_share(fit)
     robust_result <- core_robust_error(
-      mean_accuracy, zeros, zeros, 1 + zeros, errors$rater_error, range_for_error(x, errors$range),
+      mean_accuracy, zeros, zeros, 1 + zeros, errors$rater_error,
+      range_width_for_error(x, errors$range),
       ifelse(is.na(unknown_share), 1, unknown_share), panel_kind(x)
     )
     sharing_sd <- if (panel_kind(x) == "machines") 0 else prior_sharing_sd

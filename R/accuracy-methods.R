@@ -69,7 +69,7 @@ show_accuracy <- function(x) {
   glance_columns <- compute_glance_columns(x, method_record)
   caption <- paste0(count_noun(nrow(table), "system"), ", ", estimator_words(x, fit$model))
   extra_columns <- if (!is.null(x$gold$evidence)) gold_columns(x) else
-    if (any_known(table$shared)) list(range = range_words(table))
+    if (any_known(table$shared)) list(range = format_accuracy_range(table))
   attr(x, "schema") <- new_schema(NULL, glance_columns, format(x), caption,
     head = c(caption, if (fit$identified == "yes" && !inherits(fit, "judge_fit")) {
       rater_words(glance_columns, fit$model)
@@ -201,7 +201,7 @@ accuracy_notes <- function(x, record) {
     } else {
       assumption_note
     },
-    if (rests_on_machines(x)) machine_words(x),
+    if (rests_on_machines(x)) note_of_machines(x),
     if (inherits(fit, "judge_fit")) calibrated_notes(x) else
       c(panel_problems(fit, all_rest_on_gold), sprintf(
         "Error rates of %1$s were given; all raters are used. x[, \"%1$s\"] has only this rater",

@@ -105,8 +105,10 @@ gold_interval <- function(id, share, difference, note, explained, anytime = FALS
     uncounted = "so gold cases are not a sample of cases and are not used",
     find = function(draft, table) robust_interval(draft, table),
     note = function(estimate) {
-      paste0(note, "; ", gold_interval_words(estimate$gold$settings, count_gold_clusters(estimate),
-        if (is_pass_rate(estimate)) "pass rate in the " else "accuracy in the "))
+      paste0(note, "; ", describe_gold_quantity(
+        estimate$gold$settings, count_gold_clusters(estimate),
+        if (is_pass_rate(estimate)) "pass rate in the " else "accuracy in the "
+      ))
     },
     explain = paste("On the cases with known truth, the mean error of the predictions from
       ratings was measured. The mean prediction over all cases was corrected by this error

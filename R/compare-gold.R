@@ -60,7 +60,7 @@ differences_by_source <- function(estimate, table, pairs, measurements, conf_lev
   # correlated if their answers are equal for more cases.
   bias <- estimates_from_ratings(estimate, seq_along(centre))$bias
   correlation <-
-    same_answer_shares(estimate$fit, first_systems, second_systems)^hidden_correlation_power
+    same_answer_shares(estimate$fit, first_systems, second_systems)^hidden_correlation_exponent
   variance <- bias[first_systems]^2 + bias[second_systems]^2 -
     2 * correlation * bias[first_systems] * bias[second_systems]
   ratings_estimates <- list(

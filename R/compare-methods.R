@@ -123,7 +123,7 @@ comparison_line <- function(x, glance_columns) {
     return(sprintf("unknown which of %s is best (%s)", count_text, reasons[!is.na(reasons)][1L]))
   }
   paste0(
-    printable(glance_columns$best), " is ", best_system_words(x), " with probability ",
+    printable(glance_columns$best), " is ", describe_best_system(x), " with probability ",
     format_decimals(glance_columns$probability, 2L), ", of ",
     if (!is.null(reference_or_best)) paste("the", number(reference_or_best$best), "best of "),
     count_text
@@ -271,7 +271,9 @@ comparison_error_note <- function(x) {
   options <- x$options
   if (!is.null(x$gold)) {
     paste0("Intervals (", options$interval, "): ",
-      gold_interval_words(x$gold$settings, options$clusters, paste(compared_metric(x), "in the ")))
+      describe_gold_quantity(
+        x$gold$settings, options$clusters, paste(compared_metric(x), "in the ")
+      ))
   } else if (options$drawn) {
     "Intervals: quantiles of differences of posterior draws"
   } else {

@@ -214,7 +214,7 @@ compare_by_ratings <- function(estimate, pairs, conf_level, simultaneous) {
       simultaneous = simultaneous, clusters = draws$clusters, robust = interval$hidden,
       machines = rests_on_machines(estimate) && is.null(estimate$drawn_gold),
       metric = if (is_pass_rate(estimate)) "pass rate", drawn = interval$drawn,
-      allowance = if (interval$hidden) hidden_error_words(estimate) else " alone",
+      allowance = if (interval$hidden) describe_hidden_error(estimate) else " alone",
       against = pairs$reference_or_best
     )
   )

@@ -49,9 +49,10 @@ stand_in_replicates <- function(estimate, quantity) {
 # Returns a seed for random numbers, computed from the number of cases of each pattern of ratings.
 compute_seed <- function(x) {
   sorted_weights <- sort(pattern_weights(x)) # does not depend on the order of cases
-  multiplier <- seq_along(sorted_weights) %% 997
+  multipliers <- seq_along(sorted_weights) %% 997
   as.integer(
-    c(sum(sorted_weights * multiplier), sum(sorted_weights * multiplier^2)) %% .Machine$integer.max
+    c(sum(sorted_weights * multipliers), sum(sorted_weights * multipliers^2)) %%
+      .Machine$integer.max
   )
 }
 
@@ -243,7 +244,7 @@ interval_profile <- new_interval(
 # Returns words for the quantity of an interval, such as "accuracy in the population; gold in 12
 # clusters". `n_clusters`: number of clusters, or NULL. `quantity_words`: "accuracy in the ", for
 # example.
-gold_interval_words <- function(settings, n_clusters, quantity_words) {
+describe_gold_quantity <- function(settings, n_clusters, quantity_words) {
   paste0(
     quantity_words, settings$target,
     if (!is.null(n_clusters)) paste0("; gold in ", count_noun(n_clusters, "cluster"))

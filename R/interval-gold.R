@@ -84,8 +84,8 @@ small_sample_quantile <- function(x, conf_level) {
 
 min_prior_variance <- 1e-4 # Lower limit of the variance of the prior.
 max_flat_weight <- 0.7 # Weight of the flat part of the prior, with very many gold cases.
-half_flat_gold <- 10 # Number of gold cases with which the flat part has half of this weight.
-default_widen <- 1.25 # Relative increase of the prior variance, with very many gold cases.
+n_gold_at_half_flat <- 10 # Number of gold cases with which the flat part has half of this weight.
+default_widening <- 1.25 # Relative increase of the prior variance, with very many gold cases.
 
 # With many gold cases, this factor times the squared standard error of the estimate from gold cases
 # is added to the variance of the prior. In large data sets, nominal 90% intervals then have a
@@ -98,7 +98,7 @@ default_widen <- 1.25 # Relative increase of the prior variance, with very many 
 # The worst case is therefore d = z. One limit of the interval is then z sqrt(1 - s) - s z standard
 # errors from the estimate. For factor 5.9, this is qnorm(.90), so the limit misses the truth with
 # probability .10. The other limit misses it with probability at most .05, as without a prior.
-gold_widen_factor <- 5.9
+gold_widening_factor <- 5.9
 # Smallest number of gold cases that plan_gold() recommends if an interval uses ratings. The flat
 # part of the prior from ratings then has most of the weight, so that gold cases can contradict the
 # ratings. In the worst public data set, the coverage of 90% intervals was .80 with this number, and
@@ -122,8 +122,8 @@ max_effective_size <- 1e5 # upper limit of the effective number of cases in a li
 # Arguments:
 # * n_gold, n_cases: numbers of gold cases and of all cases
 # * case_variance: variance of the values of single cases
-# * widen: relative increase of the variance with very many gold cases. NULL means `default_widen`;
-#   the variance then also increases by `gold_widen_factor` * `squared_error`
+# * widen: relative increase of the variance with very many gold cases. NULL means
+#   `default_widening`; the variance then also increases by `gold_widening_factor` * `squared_error`
 # * squared_error: squared standard error of the estimate from gold cases
 # * variance_ratio: `case_variance`, divided by p (1 - p), where p is the estimate from ratings. If
 #   the ratio is below 1, the lower limit of the prior variance is multiplied by it
@@ -135,9 +135,9 @@ ratings_prior <- function(ratings_estimates, n_gold, case_variance, n_cases, wid
   variance <- pmax(
     remaining_variance, ratings_estimates$bias^2, min_prior_variance * pmin(1, variance_ratio)
   )
-  gold_weight <- 1 / (1 + (half_flat_gold / n_gold)^2)
-  widened_variance <- (1 + widen %||% default_widen) * variance
-  if (is.null(widen)) widened_variance <- widened_variance + gold_widen_factor * squared_error
+  gold_weight <- 1 / (1 + (n_gold_at_half_flat / n_gold)^2)
+  widened_variance <- (1 + widen %||% default_widening) * variance
+  if (is.null(widen)) widened_variance <- widened_variance + gold_widening_factor * squared_error
   list(
     centre = ratings_estimates$estimate, variance = variance,
     sd = sqrt((1 - gold_weight) * variance + gold_weight * widened_variance),
@@ -151,7 +151,7 @@ ratings_prior <- function(ratings_estimates, n_gold, case_variance, n_cases, wid
 # * There is no estimate from ratings.
 # * Gold cases contradict the estimate from ratings.
 # * The truth of all cases is known.
-combined_interval <- function(x, ratings_estimates, target, conf_level, widen = default_widen) {
+combined_interval <- function(x, ratings_estimates, target, conf_level, widen = default_widening) {
   interval_without_prior <- corrected_interval(x, target, conf_level)
   squared_error <- x$variance * relative_error_variance(x, "cases")
   # Variance of single cases, computed as if the estimate from ratings were the accuracy.
@@ -161,7 +161,7 @@ combined_interval <- function(x, ratings_estimates, target, conf_level, widen = 
   )
   ratings_weight <-
     weight_of_ratings(x, prior, interval_without_prior$estimate, squared_error, conf_level, widen)
-  compute_combined <- function(x, prior, corrected_share) {
+  compute_combined_interval <- function(x, prior, corrected_share) {
     size <- pmin(max_effective_size, effective_gold_size(x, "cases", conf_level))
     interval <- combine_with_prior(
       x, list(value = corrected_share, size = size), prior, size, NULL, target, conf_level
@@ -169,7 +169,7 @@ combined_interval <- function(x, ratings_estimates, target, conf_level, widen = 
     half_width <- normal_quantile(conf_level) * prior$sd
     extend_to_boundary(interval, x, prior$centre <= half_width, prior$centre + half_width >= 1)
   }
-  average_intervals(x, prior, interval_without_prior, ratings_weight, compute_combined)
+  average_intervals(x, prior, interval_without_prior, ratings_weight, compute_combined_interval)
 }
 
 # A combined interval is the weighted mean of two intervals: with the prior from ratings, and
@@ -196,10 +196,11 @@ test_contradiction <- function(prior, estimate, squared_error) {
 
 # Averages two intervals of each quantity: `interval_without_prior`, and an interval from gold cases
 # and the prior. The second interval has the weight `ratings_weight`.
-# * compute_combined: function that computes the interval with the prior. Its arguments are `x`,
-#   `prior` and the estimates without prior, each with only the quantities for which the prior is
-#   used
-average_intervals <- function(x, prior, interval_without_prior, ratings_weight, compute_combined) {
+# * compute_combined_interval: function that computes the interval with the prior. Its arguments are
+#   `x`, `prior` and the estimates without prior, each with only the quantities for which the prior
+#   is used
+average_intervals <- function(x, prior, interval_without_prior, ratings_weight,
+                              compute_combined_interval) {
   interval <- interval_without_prior
   interval$weight <- rep(1, length(interval$estimate))
   # The prior is used unless it is missing, there is no interval without it, or the truth of all
@@ -208,8 +209,9 @@ average_intervals <- function(x, prior, interval_without_prior, ratings_weight, 
     !is.na(prior$variance + prior$centre + interval_without_prior$size)
   select_combined <- function(fields) lapply(fields, `[`, is_combined)
   x <- select_combined(without_deviations(x))
-  interval_with_prior <-
-    compute_combined(x, select_combined(prior), interval_without_prior$estimate[is_combined])
+  interval_with_prior <- compute_combined_interval(
+    x, select_combined(prior), interval_without_prior$estimate[is_combined]
+  )
   for (column in names(interval_with_prior)) {
     old_values <- interval[[column]][is_combined]
     interval[[column]][is_combined] <- old_values +
@@ -251,7 +253,8 @@ combine_with_prior <- function(x, likelihood, prior, size, variance, target, con
 # at most `x$differ`, the share of cases on which the two answers differ. The bias of the estimates
 # from ratings is assumed to be at least `min_difference_bias` times this share. `x`: estimates from
 # gold cases, a result of gold_accuracy(). `ratings_estimates`: estimates from ratings.
-combined_difference <- function(x, ratings_estimates, target, conf_level, widen = default_widen) {
+combined_difference_interval <- function(x, ratings_estimates, target, conf_level,
+                                         widen = default_widening) {
   interval_without_prior <- difference_interval(x, target, conf_level)
   ratings_estimates$bias <- pmax(ratings_estimates$bias, min_difference_bias * x$differ)
   case_variance <- pmax(x$one_right - ratings_estimates$estimate^2, 0)
@@ -262,7 +265,7 @@ combined_difference <- function(x, ratings_estimates, target, conf_level, widen 
   ratings_weight <-
     weight_of_ratings(x, prior, interval_without_prior$estimate, squared_error, conf_level, widen)
   ratings_weight[x$gold < 2 | x$differ <= 0] <- 0
-  compute_combined <- function(x, prior, corrected_value) {
+  compute_combined_interval <- function(x, prior, corrected_value) {
     size <- effective_gold_size(x, "cases", conf_level)
     # With clusters, effective_gold_size() has already adjusted the error for few clusters.
     df <- if (is.null(x$clusters)) x$gold - 1 else Inf * x$gold
@@ -271,7 +274,7 @@ combined_difference <- function(x, ratings_estimates, target, conf_level, widen 
     )
     combine_with_prior(x, likelihood, prior, size, x$variance, target, conf_level)
   }
-  average_intervals(x, prior, interval_without_prior, ratings_weight, compute_combined)
+  average_intervals(x, prior, interval_without_prior, ratings_weight, compute_combined_interval)
 }
 
 min_gold_to_test <- 5L # smallest number of gold cases for a test against the ratings
@@ -341,21 +344,22 @@ average_likelihood_ratio <- function(share, size, ratings_estimates, cases) {
   if (!is.na(ratings_estimates$estimate) && !is.na(ratings_estimates$std.error)) {
     variance <- bernoulli_variance(ratings_estimates$estimate)
     # The number of gold cases is set to Inf, because the distribution must not depend on it.
-    prior <- ratings_prior(ratings_estimates, Inf, variance, cases, default_widen)
+    prior <- ratings_prior(ratings_estimates, Inf, variance, cases, default_widening)
     normal_weight <- dnorm(accuracy, prior$centre, prior$sd) * sin(pi * probabilities)
     relative_density <- relative_density / 2 + n_values * normal_weight / sum(normal_weight) / 2
   }
   mean(relative_density * exp(log_likelihood_ratio(accuracy, share, size)))
 }
 
-narrowest_gold <- 100 # number of gold cases for which anytime_difference() is tuned to be narrowest
+# Number of gold cases for which anytime_difference_interval() is tuned to be narrowest.
+n_gold_at_narrowest <- 100
 
 # Returns anytime intervals of differences between accuracies. The value of a case is -1, 0 or 1, so
 # the martingale of a normal mixture is used (Robbins 1970). Coverage is approximate, because the
 # variance is estimated from gold cases.
-anytime_difference <- function(x, target, conf_level, ...) {
+anytime_difference_interval <- function(x, target, conf_level, ...) {
   log_term <- 2 * log(1 / (1 - conf_level))
-  size_ratio <- x$gold / narrowest_gold * (log_term + log(1 + log_term))
+  size_ratio <- x$gold / n_gold_at_narrowest * (log_term + log(1 + log_term))
   difference_interval(x, target, conf_level,
     sqrt((1 + 1 / size_ratio) * (log1p(size_ratio) + log_term)) *
       small_sample_quantile(x, conf_level) / normal_quantile(conf_level))
@@ -364,7 +368,7 @@ anytime_difference <- function(x, target, conf_level, ...) {
 # ---- Records -------------------------------------------------------------------------------------
 
 interval_combined <- gold_interval(
-  "combined", combined_interval, combined_difference,
+  "combined", combined_interval, combined_difference_interval,
   "gold cases with ratings; the estimate from ratings is also used unless gold cases contradict it",
   "uses the estimate from ratings only as a prior, unless gold cases contradict it.",
   uses_prior = TRUE
@@ -378,7 +382,7 @@ interval_corrected <- gold_interval(
 )
 
 interval_anytime <- gold_interval(
-  "anytime", anytime_interval, anytime_difference,
+  "anytime", anytime_interval, anytime_difference_interval,
   "gold cases with ratings, valid after every batch of gold cases",
   "is a confidence sequence: it stays valid if it is computed after every new gold case.",
   anytime = TRUE

@@ -31,7 +31,7 @@ robust_error <- function(estimate, accuracy, sampling_error, average_results) {
   if (!is.null(fit$scored)) gap <- 0 * accuracy
   error_parts <- core_robust_error(
     accuracy, sampling_error, gap, average_results$dependence_weight, average_results$rater_error,
-    range_for_error(fit$x, average_results$base_rate_range), unknown_truth_share(fit),
+    range_width_for_error(fit$x, average_results$base_rate_range), unknown_truth_share(fit),
     panel_kind(fit)
   )
   # core_robust_error() moves the centre if raters are machines. Only method "average" uses the
@@ -83,7 +83,7 @@ unknown_truth_share <- function(fit) {
 # which 90% intervals of differences have a mean coverage of at least .90 in 19 public data sets.
 # The mean coverage is .95, but .89 (standard error .08) in cross-validation. Even the second number
 # is optimistic, because the form of the rule was chosen on the same data sets. See bench/compare.R.
-hidden_correlation_power <- 3
+hidden_correlation_exponent <- 3
 
 # Returns draws of the accuracies of systems (draws x systems) from the distribution that robust
 # intervals describe. If a sampling error is unknown, returns a string with the reason instead.
@@ -92,7 +92,7 @@ robust_draws <- function(estimate, replicates) {
   sampling_error <- estimate$details$sampling
   if (!has_interval(estimate)) sampling_error <- sampling_error * cluster_widening(estimate)
   hidden_errors <- hidden_error(estimate)
-  equal_answer_share <- same_answer_matrix(estimate$fit)
+  equal_answer_shares <- same_answer_matrix(estimate$fit)
   correlation <- suppressWarnings(stats::cor(replicates)) # NA if replicates do not vary
   sampling_error[is.na(diag(correlation))] <- 0
   correlation[is.na(correlation)] <- 0
@@ -104,7 +104,7 @@ robust_draws <- function(estimate, replicates) {
   # the replicates. Hidden errors are correlated if systems often give the same answer.
   eigen_parts <- eigen(
     correlation * outer(sampling_error, sampling_error) +
-      equal_answer_share^hidden_correlation_power * outer(hidden_errors, hidden_errors),
+      equal_answer_shares^hidden_correlation_exponent * outer(hidden_errors, hidden_errors),
     symmetric = TRUE
   )
   # With this number of draws, chance hardly changes the second decimal of a probability.
@@ -115,15 +115,15 @@ robust_draws <- function(estimate, replicates) {
   noise <- qr.Q(qr(sweep(noise, 2L, colMeans(noise)))) * sqrt(n_draws - 1)
   # Uses the symmetric square root of the covariance matrix. The sign of eigenvectors is arbitrary,
   # and must not affect the draws.
-  draw_errors <- noise %*% eigen_parts$vectors %*% scaled_eigenvectors(eigen_parts)
+  drawn_errors <- noise %*% eigen_parts$vectors %*% scaled_eigenvectors(eigen_parts)
   # Systems with equal answers get exactly the same draws.
-  draw_errors <- pick_columns(draw_errors, max.col(equal_answer_share == 1, "first"))
+  drawn_errors <- pick_columns(drawn_errors, max.col(equal_answer_shares == 1, "first"))
   # The errors of all systems in a draw are multiplied by the same random factor. The tails of the
   # errors are then as heavy as those of robust intervals.
   tail_factors <- if (has_fixed_common(estimate)) rep(1, n_draws) else
     heavy_tail_factors(n_draws)
   centre <- rep(estimate$details$centre, each = n_draws)
-  structure(centre + tail_factors * draw_errors, times = tail_factors)
+  structure(centre + tail_factors * drawn_errors, times = tail_factors)
 }
 
 # Returns the eigenvectors of a covariance matrix as rows, each multiplied by the standard deviation
@@ -135,8 +135,8 @@ scaled_eigenvectors <-
 # see robust_quantile(). The factors are computed from quantiles at equally spaced probabilities, in
 # random order.
 heavy_tail_factors <- function(n) {
-  chi_squares <- qchisq((sample.int(n) - 0.5) / n, t_degrees)
-  normal_quantile(0.9) / qt(0.95, t_degrees) * sqrt(t_degrees / chi_squares)
+  chi_squares <- qchisq((sample.int(n) - 0.5) / n, t_degrees_of_freedom)
+  normal_quantile(0.9) / qt(0.95, t_degrees_of_freedom) * sqrt(t_degrees_of_freedom / chi_squares)
 }
 
 # Returns the hidden error of each system: the standard deviation of the bias due to shared errors.
@@ -150,16 +150,16 @@ hidden_error <- function(estimate) {
 # Returns normal draws with variance 1 (draws x systems). They are correlated between systems like
 # hidden errors, and uncorrelated with the columns of `centred`.
 # * centred: a matrix with a row per draw and columns with mean 0
-# * equal_answer_share: a result of same_answer_matrix()
-hidden_error_noise <- function(centred, equal_answer_share) {
+# * equal_answer_shares: a result of same_answer_matrix()
+hidden_error_noise <- function(centred, equal_answer_shares) {
   n_draws <- nrow(centred)
-  noise <- matrix(rnorm(n_draws * ncol(equal_answer_share)), n_draws)
+  noise <- matrix(rnorm(n_draws * ncol(equal_answer_shares)), n_draws)
   noise <- qr.resid(qr(cbind(1, centred)), noise)
   noise <- qr.Q(qr(noise)) * sqrt(n_draws - 1)
-  correlation <- equal_answer_share^hidden_correlation_power
+  correlation <- equal_answer_shares^hidden_correlation_exponent
   noise <- noise %*% scaled_eigenvectors(eigen(correlation, symmetric = TRUE))
   # Systems with equal answers get exactly the same draws.
-  pick_columns(noise, max.col(equal_answer_share == 1, "first"))
+  pick_columns(noise, max.col(equal_answer_shares == 1, "first"))
 }
 
 # Returns a matrix (systems x systems) of the shares of cases on which two systems gave the same
@@ -173,10 +173,11 @@ same_answer_matrix <- function(fit) {
 # Uses only cases that all systems answered and that have ratings or a known truth. `first`,
 # `second`: numbers of the two systems of each pair.
 same_answer_shares <- function(fit, first, second) {
-  answer <- pattern_answers(fit$x)
-  weight <- pattern_weights(fit$x) * (is_usable_pattern(fit) & rowSums(answer == 0L) == 0L)
-  compute_by_blocks(answer, first, function(block_pairs) {
-    is_same <- pick_columns(answer, first[block_pairs]) == pick_columns(answer, second[block_pairs])
+  answers <- pattern_answers(fit$x)
+  weight <- pattern_weights(fit$x) * (is_usable_pattern(fit) & rowSums(answers == 0L) == 0L)
+  compute_by_blocks(answers, first, function(block_pairs) {
+    is_same <-
+      pick_columns(answers, first[block_pairs]) == pick_columns(answers, second[block_pairs])
     list(share = colSums(weight * is_same) / sum(weight))
   })$share
 }
@@ -185,11 +186,11 @@ max_differences <- 4e6 # largest number of drawn differences in memory at the sa
 
 # Calls `compute` for blocks of pairs of systems, to limit memory. Returns a list of vectors with an
 # element per pair.
-# * answer: answers of systems (patterns x systems)
+# * answers: answers of systems (patterns x systems)
 # * first: number of the first system of each pair
 # * compute: function of indices of pairs, which returns a list of vectors for these pairs
-compute_by_blocks <- function(answer, first, compute) {
-  pairs_per_block <- ceiling(max_differences / 4 / max(nrow(answer), 1L))
+compute_by_blocks <- function(answers, first, compute) {
+  pairs_per_block <- ceiling(max_differences / 4 / max(nrow(answers), 1L))
   block_results <- lapply(split_in_runs(seq_along(first), pairs_per_block), compute)
   # A block without data may lack some fields, so the names of fields are taken from all blocks.
   field_names <- rlang::set_names(unique(unlist(lapply(block_results, names))))
@@ -199,7 +200,7 @@ compute_by_blocks <- function(answer, first, compute) {
 # Returns words that follow the words "sampling error" in a sentence. They name the other errors
 # that the interval contains, or state that it contains only sampling error.
 # `has_scores`: is the sentence also about intervals of score metrics?
-hidden_error_words <- function(x, has_scores = FALSE) {
+describe_hidden_error <- function(x, has_scores = FALSE) {
   if (has_fixed_common(x)) {
     " only, given the assumption"
   } else if (has_all_truths(x)) {
@@ -227,7 +228,7 @@ hidden_error_of_system <- function(estimate, s, gap = 0,
   details <- estimate$details[s, ]
   core_robust_error(
     zeros + estimate$table$estimate[[s]], zeros, zeros + gap, zeros + details$dependence_weight,
-    rater_error, zeros + range_for_error(fit$x, details$base_rate_range),
+    rater_error, zeros + range_width_for_error(fit$x, details$base_rate_range),
     zeros + unknown_truth_share(fit)[[s]], panel_kind(fit)
   )$hidden
 }
@@ -238,11 +239,11 @@ hidden_error_of_system <- function(estimate, s, gap = 0,
 # quantile for 90% intervals. `options`: options of an estimate, or the estimate.
 robust_quantile <- function(options, conf_level) {
   if (has_fixed_common(options)) return(normal_quantile(conf_level))
-  t_quantiles <- qt((1 + c(conf_level, 0.9)) / 2, t_degrees)
+  t_quantiles <- qt((1 + c(conf_level, 0.9)) / 2, t_degrees_of_freedom)
   normal_quantile(0.9) * t_quantiles[[1L]] / t_quantiles[[2L]]
 }
 
-t_degrees <- 4 # degrees of freedom of the t distribution of errors in robust intervals
+t_degrees_of_freedom <- 4 # degrees of freedom of the t distribution of errors in robust intervals
 
 interval_robust <- new_interval(
   "robust",
@@ -252,11 +253,11 @@ interval_robust <- new_interval(
   # The note names the errors that the interval contains. The method of resampling, or the number of
   # clusters, is added in parentheses.
   note = function(estimate) {
-    resampling_words <- if (!is.null(estimate$replicates)) replicates_note(estimate) else
+    resampling_text <- if (!is.null(estimate$replicates)) replicates_note(estimate) else
       if (!is.null(estimate$options$cluster)) count_noun(count_clusters(estimate), "cluster")
     paste0(
-      "sampling error", paste0(" (", resampling_words, ")", recycle0 = TRUE),
-      hidden_error_words(estimate), "."
+      "sampling error", paste0(" (", resampling_text, ")", recycle0 = TRUE),
+      describe_hidden_error(estimate), "."
     )
   },
   explain = function(estimate) {

@@ -92,10 +92,10 @@ base_rate_ranges <- function(x, leaders = leading_categories(x)) {
 }
 
 # Returns, for each system, the highest minus the lowest accuracy over all possible base rates.
-# `range`: result of base_rate_ranges(). If the agreement of raters may be chance, all base rates
-# are possible, and the difference is 1 instead of `range`.
-range_for_error <- function(x, range) {
-  if (any(leading_categories(x)$chance)) pmax(range, 1) else range
+# `range_width`: result of base_rate_ranges(). If the agreement of raters may be chance, all base
+# rates are possible, and the difference is 1 instead of `range_width`.
+range_width_for_error <- function(x, range_width) {
+  if (any(leading_categories(x)$chance)) pmax(range_width, 1) else range_width
 }
 
 # Returns a vector with a number per system: the standard error of its accuracy due to sampling, by
@@ -165,12 +165,12 @@ warn_doubtful <- function(estimate, hidden_errors) {
   systems <- estimate$table$system
   format_systems <- function(numbers) escape_braces(shorten(systems[numbers], most = 3L))
   constant_names <- constant_raters(ratings)
-  left_out_words <- if (!all(constant_names %in% ratings$raters))
+  left_out_text <- if (!all(constant_names %in% ratings$raters))
     ", so the {cli::qty(constant_names)}rater{?s} {?was/were} left out"
   warn_if(constant_names, "raters",
     paste0("{cli::qty(constant_names)}{?Rater/Each of the raters} {.val {constant_names}} gave the
       same answer to all of its cases. Such ratings carry no information about the truth",
-      left_out_words, "."), raters = constant_names)
+      left_out_text, "."), raters = constant_names)
   doubtful_estimates <- find_doubtful_systems(estimate, hidden_errors)
   few_data_systems <- doubtful_estimates$few_data
   warn_if(few_data_systems, "few_data", paste0(
@@ -208,34 +208,36 @@ warn_doubtful <- function(estimate, hidden_errors) {
 # Returns, for each system, words for the cause of the largest part of the hidden error.
 causes_of_doubt <- function(estimate) {
   details <- estimate$details
-  accuracy_range <- range_for_error(estimate$fit$x, details$base_rate_range)
-  base_rate_error <- ifelse(is.na(accuracy_range), 0, accuracy_range) / sqrt(12)
+  accuracy_range_width <- range_width_for_error(estimate$fit$x, details$base_rate_range)
+  base_rate_error <- ifelse(is.na(accuracy_range_width), 0, accuracy_range_width) / sqrt(12)
   independent_accuracy <-
     if (is_averaged(estimate)) estimate$table$independent else estimate$table$estimate
-  rating_error <- details$rater_error / 4
+  wrong_rating_error <- details$rater_error / 4
   leaders <- leading_categories(estimate$fit$x)
-  agreement_words <- if (all(leaders$kappa %in% 0)) {
+  agreement_cause <- if (all(leaders$kappa %in% 0)) {
     paste("raters", agreement_by_chance_words)
   } else if (any(leaders$chance)) {
     may_be_chance_text
   } else {
     "the ratings are compatible with many base rates"
   }
-  cause <- ifelse(base_rate_error > rating_error, agreement_words,
+  cause <- ifelse(base_rate_error > wrong_rating_error, agreement_cause,
     "raters are often wrong, and may be wrong together")
   ifelse(
-    abs(independent_accuracy - details$average_shared) / 2 > pmax(base_rate_error, rating_error),
-    paste("it may be", range_words(estimate$table)), cause
+    abs(independent_accuracy - details$average_shared) / 2 >
+      pmax(base_rate_error, wrong_rating_error),
+    paste("it may be", format_accuracy_range(estimate$table)), cause
   )
 }
 
 # Returns the note for print() if the raters are machines (language models or programs). `x`: an
 # accuracy estimate.
-machine_words <- function(x) {
+note_of_machines <- function(x) {
   # Number of public data sources: ten for each kind of machine (language models, programs).
-  n_sources <- if (n_distinct(rater_kind(x)) > 1L) "20" else "ten"
+  source_count_text <- if (n_distinct(rater_kind(x)) > 1L) "20" else "ten"
   paste0(
-    "Raters are ", machine_kind_words(x), ", which often err on the same cases. In ", n_sources,
+    "Raters are ", machine_kind_words(x),
+    ", which often err on the same cases. In ", source_count_text,
     " public data sources their agreement was little evidence of accuracy. The interval shows the ",
     "errors there, and may be too wide for an easy task. 20 random cases with known truth would ",
     "replace it."
@@ -244,7 +246,7 @@ machine_words <- function(x) {
 
 # Returns words for the range between the accuracies with shared and with independent errors, such
 # as "0.71 to 0.74", for each row of `table`.
-range_words <- function(table) {
+format_accuracy_range <- function(table) {
   paste(
     format_decimals(pmin(table$shared, table$independent), 2L), "to",
     format_decimals(pmax(table$shared, table$independent), 2L)

@@ -53,17 +53,17 @@ estimate_accuracy.judge_fit <- function(x, # nolint: object_name.
 # class accuracy_estimate.
 calibrated_estimate <- function(fit, options) {
   ratings <- fit$x
-  system_category <- apply(ratings$patterns$answer, 2L, max)
-  estimates <- fit$base_rates[system_category]
+  system_categories <- apply(ratings$patterns$answer, 2L, max)
+  estimates <- fit$base_rates[system_categories]
   draft <- list(
     fit = fit, options = options, point = new_point(estimates), n = count_answered_cases(fit),
     results_of_average = summarise_average(estimates, NULL)
   )
   table <- result_table(estimates, reason = if (anyNA(estimates)) reason_of_fit(fit) else
     NA_character_)
-  table$std.error <- unname(sqrt(coefficient_variances(fit)[n_raters(ratings) + system_category]))
+  table$std.error <- unname(sqrt(coefficient_variances(fit)[n_raters(ratings) + system_categories]))
   if (!anyNA(estimates) && has_interval(draft)) {
-    limits <- confint(fit, rate_terms(ratings)[system_category], options$conf_level)
+    limits <- confint(fit, rate_terms(ratings)[system_categories], options$conf_level)
     table[limit_columns] <- split_columns(limits, 1:2)
     if (anyNA(limits)) table <- add_no_interval_reason(table,
       if (weights_are_counts(ratings)) "the estimate is 0 or 1" else "weights are not counts")
@@ -173,14 +173,14 @@ note_of_one_rater <- function(estimate) {
     is_counted <- is_counted & is_rated
     paste(number(sum(is_rated_correctly[is_counted], na.rm = TRUE)), "of", number(sum(is_counted)))
   }
-  result_words <- if (n_categories(ratings) > 2L) paste("was right on",
+  correct_counts_text <- if (n_categories(ratings) > 2L) paste("was right on",
     count_correct(TRUE)) else paste0(
     "said ", paste(map_chr(2:1, function(k) {
       label <- ratings$categories[[k]]
       paste(label, "for", count_correct(evidence$truth == k), "with truth", label)
     }), collapse = ", and ")
   )
-  sprintf("On gold cases %s %s.", ratings$raters, result_words)
+  sprintf("On gold cases %s %s.", ratings$raters, correct_counts_text)
 }
 
 # Returns the uncorrected pass rate of each constant system: the share of ratings with the system's
@@ -200,25 +200,25 @@ raw_pass_rate <- function(estimate) {
 # number of gold labels without ratings that give the same precision (Spearman-Brown formula).
 # * squared_correlation: squared correlation between the truth and one rating
 # * reliability: correlation between two ratings of a case
-equivalent_labels_of_runs <- function(n_runs, squared_correlation, reliability) {
+n_equivalent_labels <- function(n_runs, squared_correlation, reliability) {
   explained_share <- squared_correlation * n_runs / (1 + (n_runs - 1) * reliability)
   1 / (1 - pmin(explained_share, max_explained_share))
 }
 
 # Returns a sentence on how much one more rating of each case by the same rater would help. NULL if
 # the reliability of the rater or the accuracy of the first system on gold cases is unknown.
-rerun_words <- function(estimate) {
+note_of_reruns <- function(estimate) {
   ratings <- estimate$fit$x
   reliability <- rerun_reliability(ratings)
   measurement <- extract_gold_accuracy(estimate$gold, 1L)
   if (is.na(reliability) || is.null(measurement)) return(NULL)
   n_reruns <- ratings_per_case(ratings)
   squared_correlation <- (1 - measurement$ratio) * (1 + (n_reruns - 1) * reliability) / n_reruns
-  equivalent_label_words <-
-    format_decimals(equivalent_labels_of_runs(n_reruns + 0:1, squared_correlation, reliability), 2L)
+  equivalent_label_texts <-
+    format_decimals(n_equivalent_labels(n_reruns + 0:1, squared_correlation, reliability), 2L)
   sprintf(
     paste("Reliability of runs: %s. With one more run for each case, a gold label would be worth",
       "%s labels without ratings, now %s"),
-    format_decimals(reliability, 2L), equivalent_label_words[[2L]], equivalent_label_words[[1L]]
+    format_decimals(reliability, 2L), equivalent_label_texts[[2L]], equivalent_label_texts[[1L]]
   )
 }

@@ -45,10 +45,10 @@ estimate_latent <- function(fit, options, average) {
   point <- points[[chosen_name]]
   if (!point$converged) warn_convergence(options$method)
   correction <- correction_share(options, average_field(average, "typical", length(missing_values)))
-  posterior <- list_posteriors(point)
+  posteriors <- list_posteriors(point)
   if (any(correction != 0, na.rm = TRUE)) {
-    posterior <-
-      Map(correct_for_shared_errors, posterior, list_posteriors(points$shared), correction)
+    posteriors <-
+      Map(correct_for_shared_errors, posteriors, list_posteriors(points$shared), correction)
   }
   new_point(
     correct_for_shared_errors(accuracies[[chosen_name]], accuracies$shared, correction),
@@ -57,7 +57,7 @@ estimate_latent <- function(fit, options, average) {
     reason = if (!point$identified) {
       rep(reason_of_parameters(fit$model, n_categories(ratings)), length(missing_values))
     },
-    posterior = named_posteriors(posterior, ratings)
+    posterior = named_posteriors(posteriors, ratings)
   )
 }
 
@@ -73,12 +73,12 @@ empty_bins <- data.frame(rep_named(
 # mean_posterior_of_answers().
 posterior_fit_point <- function(fit, options, accuracy_rule) {
   if (!is.null(fit$model$family)) return(family_point(fit, options, accuracy_rule))
-  fit_weight <- pattern_weights(fit$x)
+  fit_weights <- pattern_weights(fit$x)
   # Repeats the fit with other weights of patterns, for bootstrap replicates. If this is not
   # possible, `refit` is NULL, and replicates use the posterior probabilities of the original fit.
   refit <- new_refit_function(fit)
   compute_posteriors <- function(weight) {
-    uses_original_fit <- is.null(refit) || identical(weight, fit_weight)
+    uses_original_fit <- is.null(refit) || identical(weight, fit_weights)
     rep(list(if (uses_original_fit) fit$posterior else refit(weight)), n_systems(fit$x))
   }
   posterior_point(fit, options, accuracy_rule, compute_posteriors)
@@ -180,13 +180,13 @@ bins_of_posterior <- function(answer, posterior, weight, options) {
   last_bin <- ceiling(1 / width - 1e-9) - 1
   bin <- clamp(floor((1 - top_category$probability) / width + 1e-9 / width), 0, last_bin)
   bin_sums <- rowsum(weight * cbind(1, top_category$probability, agreement_weight), bin)
-  bin_number <- as.double(rownames(bin_sums))
+  bin_numbers <- as.double(rownames(bin_sums))
   n_cases <- unname(bin_sums[, 1L])
   probability <- bin_sums[, 2L] / n_cases
   agreement <- bin_sums[, 3L] / n_cases
   unclipped_accuracy <- accuracy_of_agreement(agreement, probability, ncol(posterior))
   data.frame(
-    lower = pmax(1 - (bin_number + 1) * width, 0), upper = 1 - bin_number * width,
+    lower = pmax(1 - (bin_numbers + 1) * width, 0), upper = 1 - bin_numbers * width,
     probability = probability, cases = n_cases, agreement = agreement,
     estimate_raw = unclipped_accuracy,
     estimate = if (options$clip == "bin") clip01(unclipped_accuracy) else unclipped_accuracy,
@@ -287,7 +287,7 @@ fit_and_run_function <- function(x, options) {
 # "shared"). With independent errors, it is computed from raters and the system (method "joint").
 # `assumption`: which of the two accuracies is the estimate, "shared" or "independent". Returns the
 # result of new_point().
-family_shared_and_independent <- function(fit, options, assumption) {
+estimate_family <- function(fit, options, assumption) {
   points <- lapply(list(shared = FALSE, independent = TRUE), function(joint) {
     family_point(fit, options, mean_posterior_of_answers, joint)
   })
@@ -339,15 +339,15 @@ family_point <- function(fit, options, accuracy_rule, joint = FALSE) {
 # differ from those of the fit, parameters are changed by a first-order approximation, without a new
 # fit. `problem`: a fitted user-defined model, see maximise_family().
 new_posterior_function <- function(problem) {
-  theta <- problem$theta
+  parameters <- problem$theta
   # Change of the parameters if the weight of a pattern increases by one (parameters x patterns).
   # This matrix is only evaluated for a bootstrap.
-  delayedAssign("change_per_case", (problem$inverse %||% inverse_curvature(problem, theta)) %*%
-    t(pattern_scores(problem, theta)))
+  delayedAssign("change_per_case", (problem$inverse %||% inverse_curvature(problem, parameters)) %*%
+    t(pattern_scores(problem, parameters)))
   function(weight) {
     weight_change <- (weight - problem$weight) * (problem$weight > 0)
-    if (any(weight_change != 0)) theta <- theta + drop(change_per_case %*% weight_change)
-    compute_expectations(problem, theta)$posterior
+    if (any(weight_change != 0)) parameters <- parameters + drop(change_per_case %*% weight_change)
+    compute_expectations(problem, parameters)$posterior
   }
 }
 
@@ -380,7 +380,7 @@ method_joint <- new_method(
   "joint", "joint method",
   model = "any", posterior = TRUE, likelihood = TRUE, common = "none",
   estimate = estimate_latent,
-  of_family = function(fit, options) family_shared_and_independent(fit, options, "independent"),
+  of_family = function(fit, options) estimate_family(fit, options, "independent"),
   explain = "The system was taken as one more rater in a latent class model, the {model}, fitted to
     all answers (Dawid and Skene 1979). {common}"
 )
@@ -392,7 +392,7 @@ method_shared <- new_method(
   of_posterior = function(fit, options) {
     posterior_fit_point(fit, options, mean_posterior_of_answers)
   },
-  of_family = function(fit, options) family_shared_and_independent(fit, options, "shared"),
+  of_family = function(fit, options) estimate_family(fit, options, "shared"),
   explain = "The accuracy is the mean posterior probability of the system's answers under the
     {model}, fitted to the raters only (Dawid and Skene 1979). This assumes that the system shares
     the raters' errors."

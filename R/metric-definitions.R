@@ -101,7 +101,7 @@ mcc_gradient <- function(table) {
 
 # Returns the number of steps from the true category to the answer, for each cell of a table with
 # ordered categories.
-steps_of_table <- function(table) abs(row(table) - col(table))
+category_distances <- function(table) abs(row(table) - col(table))
 
 # Returns weighted kappa: 1 - (mean cost) / (mean cost expected by chance).
 # `table`: joint probabilities of truth and answer. `cell_costs`: cost of each cell.
@@ -163,22 +163,22 @@ built_in_metrics <- name_by_id(list(
     lower = function(settings) range(settings$cost), better = "low"
   ),
   kappa_metric(
-    "kap_linear", "Kappa, linear weights", weighted_kappa_reference, steps_of_table,
+    "kap_linear", "Kappa, linear weights", weighted_kappa_reference, category_distances,
     ordered = TRUE
   ),
   kappa_metric(
     "kap_quadratic", "Kappa, quadratic weights", weighted_kappa_reference,
-    function(table) steps_of_table(table)^2, ordered = TRUE
+    function(table) category_distances(table)^2, ordered = TRUE
   ),
   new_metric(
     "mae", "Mean absolute error", "Baccianella, Esuli and Sebastiani (2009), ISDA 9, 283-287",
-    function(table) sum(steps_of_table(table) * table), "table", gradient = steps_of_table,
+    function(table) sum(category_distances(table) * table), "table", gradient = category_distances,
     lower = function(settings) c(0, settings$steps), better = "low", ordered = TRUE
   ),
   new_metric(
     "within_one", "Accuracy within one step", "",
-    function(table) sum(table[steps_of_table(table) <= 1]), "table",
-    gradient = function(table) steps_of_table(table) <= 1, ordered = TRUE
+    function(table) sum(table[category_distances(table) <= 1]), "table",
+    gradient = function(table) category_distances(table) <= 1, ordered = TRUE
   ),
   category_metric(
     "recall", "Recall", ~sens, drops = "caseless",

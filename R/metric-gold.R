@@ -38,13 +38,13 @@ metrics_with_gold <- function(rows, estimate, plan, s, interval, conf_level) {
   # first column of `evidence$answer` contains all answers, for the accuracy. Each further column
   # contains only the answers of one category, for its precision.
   share_field <- field_of_rows(plan, "share")
-  answer_column <- 1L +
+  answer_columns <- 1L +
     ifelse(share_field == "answer", match(plan$rows$category, plan$categories), 0L)
-  share_rows <- which(share_field != "" & !is.na(answer_column))
+  share_rows <- which(share_field != "" & !is.na(answer_columns))
   if (!is.null(evidence) && length(share_rows) > 0L) {
     answer <- evidence$answer[, s]
     evidence$answer <- cbind(answer, answer * indicator_matrix(answer, n_categories(plan)))
-    accuracy_measurement <- gold_accuracy(evidence, answer_column[share_rows])
+    accuracy_measurement <- gold_accuracy(evidence, answer_columns[share_rows])
     measured_indices <- share_rows[accuracy_measurement$known]
     unmeasured_indices <- share_rows[!accuracy_measurement$known]
     reasons[unmeasured_indices[is.na(reasons[unmeasured_indices])]] <- reason_not_all_drawn
@@ -53,7 +53,7 @@ metrics_with_gold <- function(rows, estimate, plan, s, interval, conf_level) {
       measurements[[field]] <- replace(measurements[[field]] %||% rep(NA_real_, nrow(rows)),
         measured_indices, accuracy_measurement[[field]])
     }
-    accuracy_rows <- share_rows[answer_column[share_rows] == 1L]
+    accuracy_rows <- share_rows[answer_columns[share_rows] == 1L]
     prior <- Map(replace, prior, list(accuracy_rows),
       estimates_from_ratings(estimate, s)[names(prior)])
   }
@@ -104,11 +104,11 @@ ranges_of_margins <- function(ranges, table, plan) {
   if (n_categories(plan) != 2L) return(ranges)
   table <- matrix(table, 2L, byrow = TRUE)
   truth_shares <- rowSums(table)
-  least_correct <- pmax(0, truth_shares + colSums(table) - 1)
-  least_value <- metric_values(plan, c(least_correct[[1L]], truth_shares - least_correct,
-    least_correct[[2L]]))
-  is_lowered <- ranges[, 1L] < 0 & !is.na(least_value)
-  ranges[is_lowered, 1L] <- least_value[is_lowered]
+  min_correct_shares <- pmax(0, truth_shares + colSums(table) - 1)
+  min_values <- metric_values(plan, c(min_correct_shares[[1L]], truth_shares - min_correct_shares,
+    min_correct_shares[[2L]]))
+  is_lowered <- ranges[, 1L] < 0 & !is.na(min_values)
+  ranges[is_lowered, 1L] <- min_values[is_lowered]
   ranges
 }
 
@@ -135,18 +135,18 @@ gold_tables <- function(evidence, s, n) {
   gold <- if (!is.null(evidence)) gold_of_system(evidence, s)
   if (is.null(gold)) return(NULL)
   answer <- evidence$answer[, s]
-  predicted <- fill_unrated(evidence$predicted, gold$weight)
+  predictions <- fill_unrated(evidence$predicted, gold$weight)
   # Returns the mean probability of each cell over the patterns `at` with weights `w`.
   predict_table <- function(at, w) {
     is_answer <- indicator_matrix(answer[at], n)
-    as.vector(crossprod(is_answer * w, pick_rows(predicted, at))) / sum(w)
+    as.vector(crossprod(is_answer * w, pick_rows(predictions, at))) / sum(w)
   }
   mean_table <- predict_table(seq_along(answer), gold$weight)
   predicted_difference <- predict_table(gold$at, gold$w) - mean_table
   gold_table <- rowsum_codes((gold$truth - 1L) * n + answer[gold$at], gold$w / sum(gold$w), n^2)
   start_table <- pmax(gold_table - prior_slope * predicted_difference, 0)
   c(gold, list(
-    answer = answer, predicted = predicted, mean = mean_table, gold_table = gold_table,
+    answer = answer, predicted = predictions, mean = mean_table, gold_table = gold_table,
     predicted_difference = predicted_difference, all_known = gold$gold >= sum(gold$weight),
     # `mean_table` is added with the weight of one case, so that cells that may occur are not 0.
     start = (gold$gold * start_table / sum(start_table) + mean_table) / (gold$gold + 1)
@@ -205,20 +205,21 @@ gold_metrics <- function(gold_data, slopes, plan, ranges) {
 # Estimates metrics from gold cases. Returns a list with the fields of corrected_mean() on the unit
 # scale. The influence of a case is the derivative of a metric with respect to the case's cell of
 # the table of truth and answer. For scores, see metric-influence.R.
-# * predicted: probabilities of categories, with a row per pattern (for scores, a row per case)
-# * influence_of_row: function of a row number of the plan that returns a matrix like `predicted`.
+# * predictions: probabilities of categories, with a row per pattern (for scores, a row per case)
+# * influence_of_row: function of a row number of the plan that returns a matrix like `predictions`.
 #   The matrix contains the influence of each pattern (or case) for each possible truth
 # * compute_variance: function that returns the variance of the influence, see corrected_mean()
 # * largest_influence: largest influence on each metric
 # * compute_metrics: function that returns the metrics on the unit scale. Its arguments are the
 #   fields `estimate` and `slope` of corrected_mean()
-gold_influence <- function(gold_data, predicted, influence_of_row, compute_variance,
+gold_influence <- function(gold_data, predictions, influence_of_row, compute_variance,
                            largest_influence, compute_metrics) {
   gold_rows <- seq_along(gold_data$at)
   influence_columns <- vapply(seq_along(largest_influence), function(i) {
     influence_matrix <- influence_of_row(i)
-    c(influence_matrix[cbind(gold_data$at, gold_data$truth)], rowSums(predicted * influence_matrix))
-  }, numeric(length(gold_rows) + nrow(predicted)))
+    c(influence_matrix[cbind(gold_data$at, gold_data$truth)],
+      rowSums(predictions * influence_matrix))
+  }, numeric(length(gold_rows) + nrow(predictions)))
   means <- gold_quantity(
     gold_data, pick_rows(influence_columns, gold_rows), pick_rows(influence_columns, -gold_rows),
     function(...) corrected_mean(..., compute_variance = compute_variance),
@@ -338,14 +339,14 @@ score_metrics_with_gold <- function(rows, estimate, plan, scored_system, interva
 scored_gold <- function(estimate, scored_system) {
   gold <- estimate$gold
   weight <- scored_system$v
-  scored_position <- match(gold$case, scored_system$at)
-  scored_rows <- which(!is.na(scored_position))
-  gold_rows <- rep.int(scored_rows, weight[scored_position[scored_rows]])
+  scored_positions <- match(gold$case, scored_system$at)
+  scored_rows <- which(!is.na(scored_positions))
+  gold_rows <- rep.int(scored_rows, weight[scored_positions[scored_rows]])
   w <- sampling_weights(gold, gold_rows)
   cluster <- estimate$options$cluster
   list(
-    at = scored_position[gold_rows], truth = gold$truth[gold_rows], w = w, gold = length(gold_rows),
-    weight = weight, cluster = cluster[gold$case[gold_rows]],
+    at = scored_positions[gold_rows], truth = gold$truth[gold_rows], w = w,
+    gold = length(gold_rows), weight = weight, cluster = cluster[gold$case[gold_rows]],
     all_clusters = if (!is.null(cluster)) list(
       pattern = seq_along(scored_system$at), cluster = cluster[scored_system$at], weight = weight
     ),
@@ -383,10 +384,10 @@ gold_scores <- function(gold_data, plan, scored_system, ranges) {
       rows_with_slope <- which(!is_linear & slope %in% slope_value)
       # The weight of a case in a category is first predicted from ratings. For gold cases, the
       # error of this prediction is then added, multiplied by the sampling weight.
-      weights <- slope_value * scored_system$posterior
-      truth_minus_prediction <- gold_truths - pick_rows(weights, gold_data$at)
-      scored_system$w <- weights +
-        rowsum_rows(gold_data$at, truth_minus_prediction * gold_weight, nrow(weights))
+      predictions <- slope_value * scored_system$posterior
+      truth_minus_prediction <- gold_truths - pick_rows(predictions, gold_data$at)
+      scored_system$w <- predictions +
+        rowsum_rows(gold_data$at, truth_minus_prediction * gold_weight, nrow(predictions))
       value[rows_with_slope] <- to_unit(score_values(plan, scored_system), ranges)[rows_with_slope]
     }
     value

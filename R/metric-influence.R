@@ -228,9 +228,9 @@ new_precision_influence <- function(average) {
       # weight of a threshold is the number of cases of the category with this score. If precision
       # is linear, means of neighbouring elements of `x` are summed.
       sum_downwards <- function(x) {
-        previous <- if (average) x else c(0, x[-length(x)])
-        rev(cumsum(rev(tie_category_cases * (x + previous) / 2))) -
-          if (average) 0 else tie_category_cases * previous / 2
+        previous_values <- if (average) x else c(0, x[-length(x)])
+        rev(cumsum(rev(tie_category_cases * (x + previous_values) / 2))) -
+          if (average) 0 else tie_category_cases * previous_values / 2
       }
       precision_decrease <- sum_downwards(category_cases_above / cases_above^2)
       expand_to_cases <- function(by_tie) {

@@ -38,7 +38,7 @@ metrics_of_table <- function(estimate, plan, interval, conf_level,
 
 # Returns the table of accuracies among all cases. Abstentions are wrong answers. The accuracy is
 # multiplied by the share of cases that the system answered, see accuracy_over_all_cases().
-accuracy_of_all <- function(estimate, plan, interval, conf_level) {
+accuracy_table_of_all_cases <- function(estimate, plan, interval, conf_level) {
   table <- metrics_of_table(
     estimate, subset_plan(built_in_metrics["accuracy"], plan, NULL), interval, conf_level
   )
@@ -211,16 +211,16 @@ min_cases_of_share <- 2.7
 # * ranges: range of each metric (metrics x 2)
 add_standard_errors <- function(rows, largest_slope, ranges) {
   range_width <- widths(ranges)
-  # One case changes the metric by at most the width of its range, divided by `cases`.
-  cases <- rows$cases <- rows$n * range_width / largest_slope
+  # One case changes the metric by at most the width of its range, divided by `n_cases`.
+  n_cases <- rows$cases <- rows$n * range_width / largest_slope
   unit_values <- clip01(to_unit(rows$estimate, ranges))
   # Near an end of the range, or if very few cases determine the metric, replicates may hardly vary.
-  # The sampling error is then at least the error of a share of `cases` cases, with half a correct
+  # The sampling error is then at least the error of a share of `n_cases` cases, with half a correct
   # and half a wrong case added.
-  needs_least_standard_error <- is.finite(cases) & (rows$sampling < 1e-8 * range_width |
-    cases < min_cases_of_share | pmin(unit_values, 1 - unit_values) * cases < 0.5)
+  needs_least_standard_error <- is.finite(n_cases) & (rows$sampling < 1e-8 * range_width |
+    n_cases < min_cases_of_share | pmin(unit_values, 1 - unit_values) * n_cases < 0.5)
   least_standard_error <-
-    range_width * sqrt(bernoulli_variance(add_half_cases(unit_values, cases)) / cases)
+    range_width * sqrt(bernoulli_variance(add_half_cases(unit_values, n_cases)) / n_cases)
   rows$sampling <- ifelse(needs_least_standard_error %in% TRUE,
     pmax(least_standard_error, rows$sampling), rows$sampling)
   rows$hidden <- pmin(rows$hidden, range_width / 2)
@@ -247,48 +247,51 @@ hidden_errors <- function(estimate, table, s, slopes) {
       if (is_averaged(estimate)) as_shares(counts$independent_counts, n) else table
     table_difference <- independent_table - as_shares(counts$shared_counts, n)
   }
-  range_distance <- first_order_changes(slopes, t(table_difference))[1L, ]
+  metric_difference <- first_order_changes(slopes, t(table_difference))[1L, ]
   joint_table <- matrix(table, n) # answers x truths
-  answer_share <- rowSums(joint_table)
+  answer_shares <- rowSums(joint_table)
   wrong_cells <- joint_table - diag(diag(joint_table), n)
-  wrong_share <- wrong_cells / replace(rowSums(wrong_cells), rowSums(wrong_cells) == 0, Inf)
-  change_by_answer <- answer_share * slopes_by_answer(slopes, diag(n) - wrong_share)
-  error_by_answer <- hidden_error_of_system(estimate, s, rater_error = wrong_by_answer(estimate, s))
-  combine_hidden(estimate, s, range_distance, change_by_answer, answer_share, error_by_answer)
+  wrong_shares <- wrong_cells / replace(rowSums(wrong_cells), rowSums(wrong_cells) == 0, Inf)
+  change_by_answer <- answer_shares * slopes_by_answer(slopes, diag(n) - wrong_shares)
+  error_by_answer <-
+    hidden_error_of_system(estimate, s, rater_error = wrong_share_by_answer(estimate, s))
+  combine_hidden_errors(
+    estimate, s, metric_difference, change_by_answer, answer_shares, error_by_answer
+  )
 }
 
 # Combines the two parts of the hidden error of each metric, see hidden_errors().
-# * range_distance: difference between the metric with independent errors and with shared errors
+# * metric_difference: difference between the metric with independent errors and with shared errors
 # * change_by_answer: change of the metric per unit of error in the accuracy of an answer (answers x
 #   metrics)
-# * answer_share: share of each answer
+# * answer_shares: share of each answer
 # * answer_error: standard deviation of the component that differs between answers
-combine_hidden <- function(estimate, s, range_distance, change_by_answer, answer_share,
+combine_hidden_errors <- function(estimate, s, metric_difference, change_by_answer, answer_shares,
                            answer_error = rater_sd) {
   rater_sd <- hidden_error_of_system(estimate, s)
   range_variance <- hidden_error_of_system(estimate, s, 1)^2 - rater_sd^2
   common_change <- colSums(change_by_answer)
-  differing_change <- change_by_answer - outer(answer_share, common_change)
+  differing_change <- change_by_answer - outer(answer_shares, common_change)
   differing_variance <- colSums((answer_error * differing_change)^2)
   # For machines (language models or programs), only the error of the accuracy over all answers was
   # measured, see robust.cpp.
   if (panel_kind(estimate) == "machines") differing_variance <- 0
-  sqrt(pmax(range_variance * range_distance^2 + rater_sd^2 * common_change^2 +
+  sqrt(pmax(range_variance * metric_difference^2 + rater_sd^2 * common_change^2 +
     (cell_bias_ratio^2 - 1) * differing_variance, 0))
 }
 
 # Returns, for each possible answer of system number `s`, the estimated share of wrong ratings among
 # the ratings of the cases with this answer. For an answer that the system never gave, returns the
 # share among all ratings.
-wrong_by_answer <- function(estimate, s) {
+wrong_share_by_answer <- function(estimate, s) {
   ratings <- estimate$fit$x
   answer <- pattern_answers(ratings)[, s]
   n_ratings <- pattern_weights(ratings) * is_usable_pattern(estimate$fit) * pattern_lengths(ratings)
-  wrong_share <- 1 - rowSums(rating_shares(ratings) * estimate$posterior[[s]])
-  is_used <- n_ratings > 0 & answer > 0L & !is.na(wrong_share)
+  wrong_shares <- 1 - rowSums(rating_shares(ratings) * estimate$posterior[[s]])
+  is_used <- n_ratings > 0 & answer > 0L & !is.na(wrong_shares)
   sum_by_answer <-
     function(value) rowsum_codes(answer[is_used], value[is_used], n_categories(ratings))
-  share_by_answer <- sum_by_answer(wrong_share * n_ratings) / sum_by_answer(n_ratings)
+  share_by_answer <- sum_by_answer(wrong_shares * n_ratings) / sum_by_answer(n_ratings)
   ifelse(is.na(share_by_answer), estimate$details$rater_error[[s]], share_by_answer)
 }
 

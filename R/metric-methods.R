@@ -3,7 +3,7 @@
 # Returns the label of each row of a table of metrics, such as "f_meas (macro)" or "recall of A".
 metric_labels <- function(table) {
   paste0(
-    table$metric, format_unless_missing(average_words(table$average), " (%s)"),
+    table$metric, format_unless_missing(format_average(table$average), " (%s)"),
     format_unless_missing(table$category, " of %s")
   )
 }
@@ -19,7 +19,7 @@ format_estimates <- function(table) {
   trimws(paste(format_decimals(table$estimate), format_interval(table$conf.low, table$conf.high)))
 }
 
-average_words <- function(average) sub("_", " ", average, fixed = TRUE)
+format_average <- function(average) sub("_", " ", average, fixed = TRUE)
 
 max_system_columns <- 3L # a printed table has a column per system up to this number of systems
 
@@ -40,14 +40,14 @@ metrics_to_print <- function(table) {
   # They are left out if there are other metrics.
   is_shown <- !has_row_per_system | is.na(category_labels) | !anyNA(category_labels) |
     n_distinct(category_labels) < 3L
-  cell_words <- if (prints_intervals(table)) format_estimates(table) else
+  cell_texts <- if (prints_intervals(table)) format_estimates(table) else
     format_decimals(table$estimate)
   system_heading <- paste(c(part_columns_of(table), "system"), collapse = " ")
   cell_labels <-
     setNames(list(metric_labels(table), system_labels), c("metric", system_heading))
   if (has_row_per_system) cell_labels <- rev(cell_labels)
   cell_labels <- lapply(cell_labels, function(x) factor_in_order(x[is_shown]))
-  view_of_matrix(tapply(cell_words[is_shown], cell_labels, identity), names(cell_labels)[[1L]],
+  view_of_matrix(tapply(cell_texts[is_shown], cell_labels, identity), names(cell_labels)[[1L]],
     most = 45L)
 }
 
@@ -101,7 +101,7 @@ metric_notes <- function(table, estimates, interval, conf_level) {
 metric_interval_note <- function(interval, conf_level, estimates, has_scores = FALSE) {
   estimate <- estimates[[1L]]
   record <- accuracy_intervals[[interval]]
-  resampling_words <- paste0(
+  resampling_text <- paste0(
     replicates_note(estimate), if (has_stand_in(estimate) && record$spread != "delta") {
       paste0(" of the ", method_of(estimate)$stand_in, " model")
     }
@@ -110,10 +110,10 @@ metric_interval_note <- function(interval, conf_level, estimates, has_scores = F
     sprintf("per metric, in the %s, with %s gold cases", estimate$gold$settings$target,
       format_span(map_dbl(estimates, count_gold), format_unpadded))
   } else if (record$spread == "delta") {
-    paste0("sampling error (delta method, ", resampling_words, ")",
-      hidden_error_words(estimate, has_scores))
+    paste0("sampling error (delta method, ", resampling_text, ")",
+      describe_hidden_error(estimate, has_scores))
   } else if (record$spread == "percentile" && !record$drawn) {
-    paste0("sampling error only (", resampling_words, ")")
+    paste0("sampling error only (", resampling_text, ")")
   } else {
     return(interval_note(record, estimate))
   }
@@ -269,7 +269,7 @@ comparison_on_metric_scale <- function(comparison, plan) {
   comparison$differences$std.error <- abs(range_width) * differences$std.error
   row <- plan$rows[plan$row, ]
   comparison$options[c("metric", "metric_words")] <-
-    list(metric_labels(row), metric_words(plan, row))
+    list(metric_labels(row), format_metric_names(plan, row))
   comparison$options$low <- range_width < 0
   comparison
 }
@@ -278,10 +278,10 @@ comparison_on_metric_scale <- function(comparison, plan) {
 compared_metric <- function(comparison) comparison$options$metric %||% "accuracy"
 
 # Returns names of metrics for sentences, such as "recall for positive". `rows`: rows of metrics.
-metric_words <- function(plan, rows) {
+format_metric_names <- function(plan, rows) {
   titles <- lower_first_letter(field_of_rows(plan, "title", rows))
   titles[rows$metric == pass_rate_heading] <- "pass rate"
-  paste0(titles, format_unless_missing(average_words(rows$average), " (%s average)"),
+  paste0(titles, format_unless_missing(format_average(rows$average), " (%s average)"),
     format_unless_missing(rows$category, " for %s"))
 }
 
@@ -295,7 +295,7 @@ is_surely_better <- function(comparison, table, who = "system1") {
 }
 
 # Returns words for the best system, such as "most accurate".
-best_system_words <- function(comparison) {
+describe_best_system <- function(comparison) {
   metric <- comparison$options$metric
   if (is.null(metric)) "most accurate" else paste("best by", metric)
 }

@@ -336,7 +336,7 @@ new_metric_estimate <- function(estimate, plan, interval = NULL, conf_level = NU
 # value of `needs` (see new_metric()) are computed by the same function.
 metrics_of_estimate <- function(estimate, plan, interval, conf_level, systems) {
   table_functions <- list(
-    answered = accuracy_of_all, scores = metrics_of_scores, table = metrics_of_table
+    answered = accuracy_table_of_all_cases, scores = metrics_of_scores, table = metrics_of_table
   )
   needs_of_metrics <- map_chr(plan$records, `[[`, "needs")
   table <- stack_rows(intersect(names(table_functions), needs_of_metrics), function(need) {
@@ -350,16 +350,18 @@ metrics_of_estimate <- function(estimate, plan, interval, conf_level, systems) {
     field_of_rows(plan, "share", table) != "cases"
   table[is_undefined_for_constant, estimate_columns] <- NA_real_
   table$reason[is_undefined_for_constant] <- reason_constant_system
-  positive <- plan$settings$positive
-  if (!is.null(positive)) {
-    table <- table[is.na(table$category) & is.na(table$average) | table$category %in% positive, ]
+  positive_category <- plan$settings$positive
+  if (!is.null(positive_category)) {
+    table <- table[
+      is.na(table$category) & is.na(table$average) | table$category %in% positive_category,
+    ]
   }
   table <- shares_to_odds(table, field_of_rows(plan, "odds", table),
     if (accuracy_intervals[[interval]]$spread != "percentile") normal_quantile(conf_level))
-  system_number <- match(table$system, systems)
-  row_order <- order(system_number, match(table$metric, names(plan$records)))
+  system_numbers <- match(table$system, systems)
+  row_order <- order(system_numbers, match(table$metric, names(plan$records)))
   table[
-    row_order[!is.na(system_number[row_order])],
+    row_order[!is.na(system_numbers[row_order])],
     setdiff(names(table), c("sampling", "hidden", "cases"))
   ]
 }

@@ -53,36 +53,36 @@ lehner_accuracies <- c(0.1, 0.3, 0.5, 0.7, 0.9) # accuracies of the systems in L
 # systems with the given accuracies. Fails if the old raters or systems differ in loading, drift
 # (see rater_design()) or share of missing ratings. The new ones have the same values.
 replace_judges <- function(design, accuracies, kind = "rater") {
-  for_raters <- kind == "rater"
-  if (!for_raters) check_probabilities(accuracies, "system_accuracy", 1L)
-  is_replaced <- (seq_along(design$loading) <= n_raters(design)) == for_raters
+  is_for_raters <- kind == "rater"
+  if (!is_for_raters) check_probabilities(accuracies, "system_accuracy", 1L)
+  is_replaced <- (seq_along(design$loading) <= n_raters(design)) == is_for_raters
   old_values <- lapply(design[c("loading", "drift")], `[`, is_replaced)
-  if (for_raters) old_values$missing <- design$missing
+  if (is_for_raters) old_values$missing <- design$missing
   problems <- c(
     if (any(lengths(design$matrices[is_replaced]) > 0L)) "user-defined confusion matrices",
     sprintf("different values of `%s`", names(old_values)[!map_lgl(old_values, all_same)]),
-    if (any(design$copying$to > n_raters(design) | for_raters)) "copied answers"
+    if (any(design$copying$to > n_raters(design) | is_for_raters)) "copied answers"
   )
   abort_argument_if(problems, "design",
     "The {kind}s of {.arg design} cannot be replaced by {kind}s with other accuracies.",
     x = "The {kind}s of {.arg design} have {problems}.",
     i = paste(
-      if (for_raters)
+      if (is_for_raters)
         "Leave out {.arg raters}, {.arg rater_accuracy}, and {.arg chance_kappa}," else
         "Leave out {.arg system_accuracy},",
       "or use a design whose {kind}s have none of these properties."
     ))
-  n_new <- length(accuracies)
+  n_new_judges <- length(accuracies)
   new_fields <- c(
-    lapply(old_values, function(x) rep(c(x, 0)[[1L]], n_new)),
-    list(matrices = rep(list(double()), n_new))
+    lapply(old_values, function(x) rep(c(x, 0)[[1L]], n_new_judges)),
+    list(matrices = rep(list(double()), n_new_judges))
   )
   for (name in c("loading", "drift", "matrices")) {
     kept_values <- design[[name]][!is_replaced]
-    insert_after <- if (for_raters) 0L else length(kept_values)
-    design[[name]] <- append(kept_values, new_fields[[name]], insert_after)
+    n_values_before <- if (is_for_raters) 0L else length(kept_values)
+    design[[name]] <- append(kept_values, new_fields[[name]], n_values_before)
   }
-  if (for_raters) design$missing <- new_fields$missing else names(accuracies) <-
+  if (is_for_raters) design$missing <- new_fields$missing else names(accuracies) <-
     paste("system", accuracies)
   design[[paste0(kind, "s")]] <- name_judges(accuracies, kind)
   check_judge_names(c(names(design$raters), names(design$systems)))

@@ -224,14 +224,14 @@ n_gold_needed <- function(interval, quantity, settings, worst_case = FALSE) {
   max(
     # With fewer gold cases, the interval is mostly determined by ratings, even if these are wrong.
     if (uses_ratings) min(min_gold_to_contradict, n_cases) else 1,
-    fewest_cases(function(n) compute_half_width(n) - settings$half_width, 1, n_cases)
+    find_smallest_n(function(n) compute_half_width(n) - settings$half_width, 1, n_cases)
   )
 }
 
 # Returns the smallest whole number n from `min_n` to `max_n` such that `excess` is at most 0 for n
 # and all larger numbers up to `max_n`. NA if there is no such number. `excess`: function of numbers
 # of cases, such as the half-width minus the required half-width.
-fewest_cases <- function(excess, min_n, max_n) {
+find_smallest_n <- function(excess, min_n, max_n) {
   repeat {
     tried_numbers <- unique(round(exp(seq(log(min_n), log(max_n), length.out = 300L))))
     last_failing_index <- max(0L, which(excess(tried_numbers) > 0))
@@ -306,12 +306,12 @@ plan_gold_rows <- function(quantity, settings) {
 # Returns a table of expected half-widths for numbers of gold cases from 5 to all cases, for plots.
 gold_curve <- function(quantity, settings) {
   n_cases <- quantity$prediction$cases
-  n_gold_values <- unique(round(exp(seq(log(min(5, n_cases)), log(n_cases), length.out = 60L))))
+  gold_sizes <- unique(round(exp(seq(log(min(5, n_cases)), log(n_cases), length.out = 60L))))
   stack_rows(planned_intervals(quantity, settings), function(interval) {
     compute_half_width <- new_half_width_function(interval, quantity, settings)
     tibble(
-      system = quantity$system, interval = interval, gold = n_gold_values,
-      half_width = compute_half_width(n_gold_values)
+      system = quantity$system, interval = interval, gold = gold_sizes,
+      half_width = compute_half_width(gold_sizes)
     )
   })
 }

@@ -160,7 +160,7 @@ plan_gold <- function(x, half_width = 0.05, of = c("accuracy", "difference", "re
     chosen = with_one_seed(choose_gold(table, quantities, estimate, settings)),
     cases = max(map_dbl(quantities, function(quantity) quantity$prediction$cases)),
     settings = settings, in_database = in_database(x), raters = n_raters(x),
-    reruns = rerun_words(estimate),
+    reruns = note_of_reruns(estimate),
     clusters = cluster_note(estimate$gold) %||% ignored_clusters_note(estimate, quantities)
   ))
 }

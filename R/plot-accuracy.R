@@ -217,7 +217,7 @@ autoplot.system_comparison <- function(object, # nolint: object_name.
       judge1 = ranks$rank, judge2 = ranks$system, value = rank_probability,
       label = ifelse(rank_probability < 0.005, "", format_decimals(rank_probability, 2L))
     ),
-    sort(unique(ranks$rank)), "Ranks of systems", paste("1 is the", best_system_words(object)),
+    sort(unique(ranks$rank)), "Ranks of systems", paste("1 is the", describe_best_system(object)),
     rows = intersect(systems_from_best, ranks$system), top = TRUE
   )
 }
@@ -285,9 +285,9 @@ autoplot.metric_estimate <- function(object, ...) { # nolint: object_name.
   is_whole_table_metric <- has_no_category & is.na(table$average)
   table$panel <- factor(ifelse(is_whole_table_metric, "All categories", title_of_row),
     unique(c("All categories", metric_titles)))
-  row_label <- ifelse(has_no_category, average_words(table$average), table$category)
+  row_label <- ifelse(has_no_category, format_average(table$average), table$category)
   table$row <- factor(ifelse(is_whole_table_metric, title_of_row, row_label), rev(unique(c(
-    metric_titles, object$plan$categories, average_words(c(metric_averages, "hand_till"))
+    metric_titles, object$plan$categories, format_average(c(metric_averages, "hand_till"))
   ))))
   table$kind <- ifelse(has_no_category, "overall", "category")
   table$series_name <- factor_in_order(paste_columns(table[c("system", part_columns_of(table))]))

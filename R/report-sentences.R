@@ -265,7 +265,7 @@ say_sentences.metric_estimate <- function(x) {
   followers <- unlist(lapply(x$estimates, find_followers))
   table <- without_followers(shown_metrics(x$table, estimate, x$plan), followers)
   quantity_words <- paste0(
-    "the ", metric_words(x$plan, table), " of ", table$system,
+    "the ", format_metric_names(x$plan, table), " of ", table$system,
     if (x$options$grouped) paste0(" in group ", table$group)
   )
   estimates <- x$estimates[if (x$options$grouped) as.character(table$group) else 1L]

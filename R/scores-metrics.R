@@ -202,7 +202,7 @@ hidden_error_of_scores <- function(estimate, plan, scored_system) {
   }, top_error_rate)
   # The third argument is for errors that the system shares with raters. `top_shift` is for errors
   # that raters share with each other.
-  combine_hidden(
+  combine_hidden_errors(
     estimate, scored_system$s, compute_metrics_at(0) - compute_metrics_at(1),
     matrix(top_shift, length(top_error_rate)), top_weight / sum(v)
   )

@@ -164,7 +164,7 @@ test_that("what raters hide of a precision goes with their errors on cases with 
   slopes <- metric_slopes(plan, table)
   found <- hidden_errors(estimate, table, 1L, slopes)
   share <- colSums(matrix(table, 3L, byrow = TRUE))
-  own <- hidden_error_of_system(estimate, 1L, rater_error = wrong_by_answer(estimate, 1L)) /
+  own <- hidden_error_of_system(estimate, 1L, rater_error = wrong_share_by_answer(estimate, 1L)) /
     found[[1L]]
   expected <- sqrt(1 + (cell_bias_ratio^2 - 1) * sapply(1:3, function(j) {
     own[[j]]^2 * (1 - share[[j]])^2 + sum((own * share)[-j]^2)
@@ -186,7 +186,7 @@ test_that("what may hide among the cases with an answer goes by ratings wrong on
     }
     wrong / all
   })
-  expect_equal(wrong_by_answer(estimate, 2L), slow)
+  expect_equal(wrong_share_by_answer(estimate, 2L), slow)
 })
 
 test_that("an interval of a share in which no error was seen is Wilson's, not a point", {

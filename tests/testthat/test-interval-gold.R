@@ -234,7 +234,7 @@ test_that("ratings alone that are sure and far off do not keep combined interval
 })
 
 test_that("the normal part is widened as far as the worst bias in the limit needs it", {
-  s <- 1 / (1 + gold_widen_factor)
+  s <- 1 / (1 + gold_widening_factor)
   missed <- 0.05 + stats::pnorm(qnorm(0.95) * (sqrt(1 - s) - s), lower.tail = FALSE)
   expect_lt(abs(missed - 0.15), 5e-4)
 })
@@ -298,16 +298,16 @@ test_that("combined differences stay where answers let them be", {
     all = length(q))
   alone <- list(estimate = 0.05, std.error = 0.06, bias = 0.05)
   corrected <- difference_interval(x, "cases", 0.9)
-  combined <- combined_difference(x, alone, "cases", 0.9)
+  combined <- combined_difference_interval(x, alone, "cases", 0.9)
   expect_lt(
     combined$conf.high - combined$conf.low, corrected$conf.high - corrected$conf.low
   )
-  far <- combined_difference(
+  far <- combined_difference_interval(
     x, list(estimate = 0.9, std.error = 0.06, bias = 0.05), "cases", 0.9
   )
   expect_lte(far$conf.high, 0.25)
   nothing <- list(estimate = NA_real_, std.error = NA_real_, bias = NA_real_)
-  expect_identical(combined_difference(x, nothing, "cases", 0.9)[1:4], corrected[1:4])
+  expect_identical(combined_difference_interval(x, nothing, "cases", 0.9)[1:4], corrected[1:4])
 })
 
 nothing <- list(estimate = NA_real_, std.error = NA_real_)
@@ -363,9 +363,11 @@ test_that("differences have a wider interval for many looks, too", {
   u <- sample(c(-1, 0, 1), 60, replace = TRUE, prob = c(0.1, 0.7, 0.2))
   x <- corrected_difference(u, rep(0, 60), summarise_predictions(rep(0, 1000)))
   once <- difference_interval(x, "population", 0.9)
-  often <- anytime_difference(x, "population", 0.9)
+  often <- anytime_difference_interval(x, "population", 0.9)
   expect_lt(often$conf.low, once$conf.low)
   expect_equal(often$estimate - often$conf.low, often$conf.high - often$estimate)
   one <- corrected_difference(1, 0, summarise_predictions(rep(0, 100)))
-  expect_identical(three_numbers(anytime_difference(one, "population", 0.9))[2:3], c(-1, 1))
+  expect_identical(
+    three_numbers(anytime_difference_interval(one, "population", 0.9))[2:3], c(-1, 1)
+  )
 })

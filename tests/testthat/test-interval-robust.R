@@ -204,7 +204,8 @@ test_that("differences, metrics and gold of machines have the interval's centre"
   expect_equal(pair$estimate, table$estimate[[1L]] - table$estimate[[2L]])
   expect_equal(apart, pair$estimate / 2)
   expect_equal((pair$conf.low + pair$conf.high) / 2, apart, tolerance = 0.1)
-  hidden <- 0.17 * sqrt(2 * (1 - same_answer_matrix(estimate$fit)[1, 2]^hidden_correlation_power))
+  hidden <- 0.17 *
+    sqrt(2 * (1 - same_answer_matrix(estimate$fit)[1, 2]^hidden_correlation_exponent))
   expect_gt(pair$std.error, hidden)
   expect_lt(pair$std.error, sqrt(hidden^2 + sum(facts$sampling^2)))
   rows <- tidy(estimate_metrics(estimate, c("accuracy", "recall")))

@@ -315,7 +315,7 @@ test_that("reliability of runs, and what more runs are worth, are those of the t
   reliability <- 1 - (1 - 0.85) / (2 * 0.7 * 0.3)
   expect_equal(reliability, 0.6428571, tolerance = 1e-6)
   expect_equal(
-    equivalent_labels_of_runs(c(1, 3, 5, 1e12), 0.4, reliability),
+    n_equivalent_labels(c(1, 3, 5, 1e12), 0.4, reliability),
     c(1.6666667, 2.1052632, 2.2727273, 2.6470588), tolerance = 1e-6
   )
   once <- estimate_once(judged_once(c(37, 3, 2, 8), 500, 400))

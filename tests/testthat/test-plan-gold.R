@@ -349,10 +349,10 @@ test_that("an estimate whose interval tells of sampling alone has no combined in
 
 test_that("the fewest cases are exact in a range that is not gone through one by one", {
   for (n in 12001:12010) {
-    expect_identical(fewest_cases(function(cases) n - 0.5 - cases, 2, 1e7), as.double(n))
+    expect_identical(find_smallest_n(function(cases) n - 0.5 - cases, 2, 1e7), as.double(n))
   }
-  expect_identical(fewest_cases(function(cases) rep(-1, length(cases)), 2, 100), 2)
-  expect_identical(fewest_cases(function(cases) rep(1, length(cases)), 2, 100), NA_real_)
+  expect_identical(find_smallest_n(function(cases) rep(-1, length(cases)), 2, 100), 2)
+  expect_identical(find_smallest_n(function(cases) rep(1, length(cases)), 2, 100), NA_real_)
 })
 
 # One judge, 500 cases, 400 of which pass; 50 gold cases at random.
