@@ -121,7 +121,7 @@ difference_of_groups <- function(measurements, method) {
     n_gold <- min(first_group$x$gold, second_group$x$gold)
     covariance <-
       sum(first_group$influence[common_clusters] * second_group$influence[common_clusters])
-    correlation <- covariance / influence_scale * n_gold / (n_gold + prior_cases)
+    correlation <- covariance / influence_scale * n_gold / (n_gold + n_prior_cases)
   }
   c(
     difference_of_intervals(first_group$interval, second_group$interval, correlation),

@@ -83,25 +83,25 @@ compute_ess <- function(x) {
   autocovariance <- mean_autocovariance(x)
   within_variance <- autocovariance[[1L]] * n / (n - 1)
   total_variance <- autocovariance[[1L]] + var(colMeans(x))
-  rho <- 1 - (within_variance - autocovariance) / total_variance
-  rho[[1L]] <- 1
-  n_draws / max(integrated_time(rho, n), 1 / log10(n_draws))
+  autocorrelation <- 1 - (within_variance - autocovariance) / total_variance
+  autocorrelation[[1L]] <- 1
+  n_draws / max(integrated_autocorrelation_time(autocorrelation, n), 1 / log10(n_draws))
 }
 
 # Returns the integrated autocorrelation time by Geyer's initial monotone sequence. Autocorrelations
 # are added in pairs of lags (0 and 1, 2 and 3, ...), up to the first pair whose sum is not
 # positive. The sum of a pair counts at most as much as the sum of the previous pair.
-# `rho`: autocorrelations from lag 0. `n`: draws per chain.
-integrated_time <- function(rho, n) {
+# `autocorrelation`: autocorrelations from lag 0. `n`: draws per chain.
+integrated_autocorrelation_time <- function(autocorrelation, n) {
   first_lags <- seq.int(1L, n - 1L, by = 2L)
-  pair_sums <- rho[first_lags] + rho[first_lags + 1L]
+  pair_sums <- autocorrelation[first_lags] + autocorrelation[first_lags + 1L]
   max_pairs <- sum(2L * (seq_along(pair_sums) - 1L) < n - 5L)
   last_pair <- min(which(!pair_sums > 0), max_pairs + 1L)
   # Of the pair `last_pair`, only the first autocorrelation is added. It is not added if it is
   # negative and the sum of the pair is negative.
-  rho_at_next_even_lag <- rho[first_lags[[last_pair]]]
+  next_autocorrelation <- autocorrelation[first_lags[[last_pair]]]
   -1 + 2 * sum(cummin(pair_sums[seq_len(last_pair - 1L)])) +
-    if (rho_at_next_even_lag > 0 || pair_sums[[last_pair]] >= 0) rho_at_next_even_lag else 0
+    if (next_autocorrelation > 0 || pair_sums[[last_pair]] >= 0) next_autocorrelation else 0
 }
 
 # Predictive accuracy of a Bayesian fit for new cases: WAIC, and leave-one-out cross-validation by
@@ -138,46 +138,46 @@ sum_over_cases <- function(value, weight) {
 # * of_case: expected log predictive density of each case by WAIC; NA for cases that have neither
 #   ratings nor a known truth
 criteria_of_fit <- function(fit) {
-  likelihoods <- log_likelihood_draws(fit)
-  log_likelihood <- likelihoods$log_likelihood
+  likelihood_draws <- log_likelihood_draws(fit)
+  log_likelihood <- likelihood_draws$log_likelihood
   # Contributions of one case of each row to WAIC: the effective number of parameters, and the
   # expected log predictive density.
-  effective_parameters <- apply(log_likelihood, 2L, var)
-  elpd <- log_sum_exp(t(log_likelihood)) - log(nrow(log_likelihood)) - effective_parameters
-  new_criterion_row <- function(criterion, elpd, effective_parameters, worst_k) {
-    elpd_sum <- sum_over_cases(elpd, likelihoods$weight)
+  n_effective_parameters <- apply(log_likelihood, 2L, var)
+  elpd <- log_sum_exp(t(log_likelihood)) - log(nrow(log_likelihood)) - n_effective_parameters
+  new_criterion_row <- function(criterion, elpd, n_effective_parameters, worst_k) {
+    elpd_sum <- sum_over_cases(elpd, likelihood_draws$weight)
     columns_tibble(
       criterion = criterion, elpd = elpd_sum[["estimate"]], std.error = elpd_sum[["std.error"]],
-      parameters = sum(likelihoods$weight * effective_parameters), worst_k = worst_k
+      parameters = sum(likelihood_draws$weight * n_effective_parameters), worst_k = worst_k
     )
   }
   loo_row <- if (rlang::is_installed("loo")) {
-    loo_result <- run_loo_on_rows(fit, likelihoods)
+    loo_result <- run_loo_on_rows(fit, likelihood_draws)
     new_criterion_row("loo", loo_result$pointwise[, "elpd_loo"], loo_result$pointwise[, "p_loo"],
       max(loo_result$diagnostics$pareto_k))
   } else {
     new_criterion_row("loo", NA_real_, NA_real_, NA_real_)
   }
   list(
-    table = rbind(new_criterion_row("waic", elpd, effective_parameters, NA_real_), loo_row),
-    of_case = c(NA, elpd)[likelihoods$row[fit$x$index] + 1L]
+    table = rbind(new_criterion_row("waic", elpd, n_effective_parameters, NA_real_), loo_row),
+    of_case = c(NA, elpd)[likelihood_draws$row[fit$x$index] + 1L]
   )
 }
 
 # Runs loo::loo() with each row (group of equal cases, see above) as one observation, and returns
-# its result. `likelihoods`: a result of log_likelihood_draws().
-run_loo_on_rows <- function(fit, likelihoods, ...) {
-  log_likelihood <- likelihoods$log_likelihood
-  relative_sample_size <- loo::relative_eff(exp(log_likelihood - max(log_likelihood)),
+# its result. `likelihood_draws`: a result of log_likelihood_draws().
+run_loo_on_rows <- function(fit, likelihood_draws, ...) {
+  log_likelihood <- likelihood_draws$log_likelihood
+  relative_efficiency <- loo::relative_eff(exp(log_likelihood - max(log_likelihood)),
     chain_id = rep(seq_len(fit$sampling$chains), each = fit$sampling$kept))
-  suppressWarnings(loo::loo(log_likelihood, r_eff = relative_sample_size, ...))
+  suppressWarnings(loo::loo(log_likelihood, r_eff = relative_efficiency, ...))
 }
 
 # Expands a result of package loo, in which each observation is a row (group of equal cases), to
 # single cases in the order of the ratings.
 # Package loo compares two models case by case, so both models need the same order.
-expand_to_cases <- function(loo_object, likelihoods, fit) {
-  row_of_distinct_case <- likelihoods$row[fit$x$index]
+expand_to_cases <- function(loo_object, likelihood_draws, fit) {
+  row_of_distinct_case <- likelihood_draws$row[fit$x$index]
   row_of_case <- rep(row_of_distinct_case, weights_of_cases(fit$x) * (row_of_distinct_case > 0L))
   loo_object$pointwise <- pick_rows(loo_object$pointwise, row_of_case)
   loo_object$diagnostics <- lapply(loo_object$diagnostics, `[`, row_of_case)
@@ -193,15 +193,17 @@ expand_to_cases <- function(loo_object, likelihoods, fit) {
 #' @rawNamespace S3method(loo::loo,draws_fit)
 #' @rawNamespace S3method(loo::loo,rater_fit,loo.draws_fit)
 loo.draws_fit <- function(x, ...) { # nolint: object_name.
-  likelihoods <- log_likelihood_draws(x)
-  expand_to_cases(run_loo_on_rows(x, likelihoods, ...), likelihoods, x)
+  likelihood_draws <- log_likelihood_draws(x)
+  expand_to_cases(run_loo_on_rows(x, likelihood_draws, ...), likelihood_draws, x)
 }
 
 #' @rawNamespace S3method(loo::waic,draws_fit)
 #' @rawNamespace S3method(loo::waic,rater_fit,waic.draws_fit)
 waic.draws_fit <- function(x, ...) { # nolint: object_name.
-  likelihoods <- log_likelihood_draws(x)
-  expand_to_cases(suppressWarnings(loo::waic(likelihoods$log_likelihood, ...)), likelihoods, x)
+  likelihood_draws <- log_likelihood_draws(x)
+  expand_to_cases(
+    suppressWarnings(loo::waic(likelihood_draws$log_likelihood, ...)), likelihood_draws, x
+  )
 }
 
 statistics_of_fit <- function(fit) {

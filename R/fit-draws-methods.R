@@ -149,9 +149,9 @@ printed_parameters <- function(fit) {
   fit$terms <- fit$terms[is_shown, ]
   conf_level <- level_of(fit)
   prior_comparison <- compare_with_prior(fit)
-  table <- parameter_table(fit, conf_level, fit$diagnostics, prior_comparison)
-  table$note <- prior_notes(prior_comparison)
-  view(table, c(parameter = "term", "estimate", limit_columns, "note"), level = conf_level)
+  printed_table <- parameter_table(fit, conf_level, fit$diagnostics, prior_comparison)
+  printed_table$note <- prior_notes(prior_comparison)
+  view(printed_table, c(parameter = "term", "estimate", limit_columns, "note"), level = conf_level)
 }
 
 covariance_of.draws_fit <- function(fit) { # nolint: object_name.
@@ -180,10 +180,10 @@ compare_with_prior <- function(fit) {
   # Squared difference of posterior and prior mean, divided by the prior variance
   squared_shift <- (unname(colMeans(fit$draws)) - prior_mean)^2 / prior_variance
   squared_shift[posterior_variance == 0] <- NA
-  conflict <- is_convergence_checked(terms) & terms$total > n_categories(fit$x) &
+  has_prior_conflict <- is_convergence_checked(terms) & terms$total > n_categories(fit$x) &
     squared_shift > ifelse(has_small_contraction, 3 + contraction, 4 * contraction)
-  mostly_prior <- has_small_contraction %in% TRUE & !conflict %in% TRUE
-  data.frame(prior_mean, contraction, mostly_prior, conflict)
+  is_mostly_prior <- has_small_contraction %in% TRUE & !has_prior_conflict %in% TRUE
+  data.frame(prior_mean, contraction, mostly_prior = is_mostly_prior, conflict = has_prior_conflict)
 }
 
 # Returns the note that print() shows for each parameter, "" for none. `prior`: a data frame with
@@ -344,10 +344,11 @@ measure_tests.draws_fit <- function(fit, rates, both, conf_level, group) { # nol
   dim(matrices) <- dim(fit$matrices) * c(1, 1, length(parameters))
   # Probability that two raters both give the same answer (truth x answer x draws)
   joint_probability <- if (!is_empty(both)) {
-    codes <- matrix(0L, n_categories(fit$x), n_raters(fit$x))
-    codes[, both] <- row_numbers(codes)
-    vapply(parameters, function(draw) t(code_probabilities(draw, codes, fit$model, fit$x$raters)),
-      matrix(0, nrow(codes), nrow(codes)))
+    same_answer_patterns <- matrix(0L, n_categories(fit$x), n_raters(fit$x))
+    same_answer_patterns[, both] <- row_numbers(same_answer_patterns)
+    vapply(parameters, function(draw) {
+      t(code_probabilities(draw, same_answer_patterns, fit$model, fit$x$raters))
+    }, matrix(0, nrow(same_answer_patterns), nrow(same_answer_patterns)))
   }
   measures <- back_transform(
     transformed_measures(add_combined_tests(matrices, both, joint_probability), base_rates, rates)

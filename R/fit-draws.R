@@ -34,10 +34,10 @@ fit_draws <- function(model, checked, prior, sampling) {
   prior <- resolve_prior(prior, x, model)
   check_prior_identifies(raters_with_prior, prior, model, checked)
   is_dependent <- model_is_dependent(model)
-  rank_check <- if (is_dependent) check_dependence_identified(x, model, nrow(prior$base_rates),
+  dependence_rank <- if (is_dependent) check_dependence_identified(x, model, nrow(prior$base_rates),
     raters_with_prior)
   fit <- fit_draws_unchecked(x, model, checked$known, prior, sampling, draw_seed())
-  fit$learnable <- rank_check
+  fit$learnable <- dependence_rank
   fit$named <- raters_with_prior
   warn_mixing(fit)
   warn_prior_conflict(fit)
@@ -57,13 +57,13 @@ check_bayes_model <- function(model, x) {
     x = "{.arg model} is {.val {format(model)}}.",
     i = "Choose another model, or {.code method = \"likelihood\"}.")
   formula_design(model$base_rates %||% ~1, pattern_covariates(x))
-  numeric_names <- numeric_covariates(model, x)
-  abort_argument_if(numeric_names, "model",
+  numeric_covariate_names <- numeric_covariates(model, x)
+  abort_argument_if(numeric_covariate_names, "model",
     "With {.code method = \"bayes\"}, the covariates of a formula must be factors, strings or
         logicals: each combination of their values is a population.",
-    x = "{.val {numeric_names}} {?is/are} numeric.",
-    i = "Write {.code factor({numeric_names[[1L]]})} in the formula. Or cut numbers into classes
-      with {.fun cut} before {.fun ratings}, or use {.code method = \"likelihood\"}.")
+    x = "{.val {numeric_covariate_names}} {?is/are} numeric.",
+    i = "Write {.code factor({numeric_covariate_names[[1L]]})} in the formula. Or cut numbers into
+      classes with {.fun cut} before {.fun ratings}, or use {.code method = \"likelihood\"}.")
   if (model_is_dependent(model)) check_dependent_panel(model, x)
   abort_if(!weights_are_counts(x), "weights",
     "{.code method = \"bayes\"} needs {.arg weights} that are whole numbers (counts of cases).",
@@ -185,14 +185,14 @@ draw_until_mixed <- function(x, task, sampling, seed) {
   thin <- sampling$thin %||% 1L
   required_sample_size <- min(sufficient_sample_size, sampling$chains * sampling$kept / 2)
   repeat {
-    output <- run_sampler(x, task,
+    sampler_output <- run_sampler(x, task,
       c(sampling[sampler_option_names], list(thin = thin, seed = seed)), tick = tick)
-    output$thin <- thin
-    output$named_draws <- named_draws(output$draws, task$terms)
-    output$diagnostics <- diagnose_parameters(
-      pick_columns(output$named_draws, is_convergence_checked(task$terms)), sampling$chains
+    sampler_output$thin <- thin
+    sampler_output$named_draws <- named_draws(sampler_output$draws, task$terms)
+    sampler_output$diagnostics <- diagnose_parameters(
+      pick_columns(sampler_output$named_draws, is_convergence_checked(task$terms)), sampling$chains
     )
-    smallest_sample_size <- worst_mixing(output)$size
+    smallest_sample_size <- worst_mixing(sampler_output)$size
     # The next run would multiply `thin` by `thin_factor`, a power of 2. Effective sample sizes are
     # assumed to increase in proportion to `thin`.
     thin_factor <- 2^max(1, ceiling(log2(required_sample_size / smallest_sample_size)))
@@ -200,7 +200,7 @@ draw_until_mixed <- function(x, task, sampling, seed) {
     is_done <- !is.null(sampling$thin) || smallest_sample_size >= required_sample_size ||
       thin_factor * thin > 1024 ||
       n_sweeps * steps_per_sweep > max_sampling_steps
-    if (is_done) return(output)
+    if (is_done) return(sampler_output)
     thin <- as.integer(thin_factor * thin)
   }
 }
@@ -302,19 +302,19 @@ fit_draws_unchecked <- function(x, model, known, prior, sampling, seed) {
     3 * as.double(sampling$kept) * sampling$chains * length(task$terms$term), "numbers of draws",
     "Use fewer draws, by {.code sampling = list(draws = )}."
   )
-  output <- draw_until_mixed(x, task, sampling, seed)
+  sampler_output <- draw_until_mixed(x, task, sampling, seed)
   n <- n_categories(x)
   n_populations <- nrow(prior$base_rates)
-  overall_rates <- mean_rates(output$draws, x, task, n_populations)
-  posterior_means <- colMeans(output$draws)
+  overall_rates <- mean_rates(sampler_output$draws, x, task, n_populations)
+  posterior_means <- colMeans(sampler_output$draws)
   matrix_number <- task$prior$matrix_of
   mean_matrices <- vapply(matrix_number,
     function(m) posterior_means[matrix_columns(m, n, n_populations)], numeric(n^2))
   accuracy_draws <- vapply(unique(matrix_number), function(m) {
     diagonal_columns <- matrix_columns(m, n, n_populations)[diagonal_cells(n)]
-    rowSums(overall_rates$draws * pick_columns(output$draws, diagonal_columns))
-  }, numeric(nrow(output$draws)))
-  posterior <- output$posterior
+    rowSums(overall_rates$draws * pick_columns(sampler_output$draws, diagonal_columns))
+  }, numeric(nrow(sampler_output$draws)))
+  posterior <- sampler_output$posterior
   unrated_patterns <- which(is.na(posterior[, 1L]))
   population_rates <-
     matrix(posterior_means[seq_len(n_populations * n)], n_populations, byrow = TRUE)
@@ -324,17 +324,18 @@ fit_draws_unchecked <- function(x, model, known, prior, sampling, seed) {
     base_rates = overall_rates$mean,
     posterior = posterior, log_likelihood = NA_real_,
     matrices = aperm(array(mean_matrices, c(n, n, length(matrix_number))), 3:1),
-    coefficients = apply(output$named_draws, 2L, median), draws = output$named_draws,
-    terms = task$terms,
-    diagnostics = output$diagnostics, prior = prior,
-    sampling = c(sampling[sampler_option_names], thin = output$thin), task = task, seed = seed,
-    populations = population_table(model, x),
+    coefficients = apply(sampler_output$named_draws, 2L, median),
+    draws = sampler_output$named_draws, terms = task$terms,
+    diagnostics = sampler_output$diagnostics, prior = prior,
+    sampling = c(sampling[sampler_option_names], thin = sampler_output$thin),
+    task = task, seed = seed, populations = population_table(model, x),
     # Draws of the share of correct answers of each system on the fitted cases.
     systems = structure(
-      output$right, dimnames = list(NULL, paste0("accuracy[", x$systems, "]", recycle0 = TRUE))
+      sampler_output$right,
+      dimnames = list(NULL, paste0("accuracy[", x$systems, "]", recycle0 = TRUE))
     ),
-    conf_level = default_conf_level(), switched = output$switched, stuck = output$stuck,
-    converged = worst_mixing(output)$rhat <= 1.01
+    conf_level = default_conf_level(), switched = sampler_output$switched,
+    stuck = sampler_output$stuck, converged = worst_mixing(sampler_output)$rhat <= 1.01
   )
   fit$posterior <- fill_unweighted_patterns(fit$posterior, fit)
   fit$shown <- printed_parameters(fit)

@@ -81,9 +81,9 @@ population_arguments <- function(model, x, design_template = NULL) {
 # Returns a matrix that converts coefficients of standardised covariates to coefficients of the
 # original covariates. `base`: a result of formula_design().
 unscaling_matrix <- function(base) {
-  conversion <- diag(1 / base$scale, length(base$scale))
-  conversion[1L, ] <- conversion[1L, ] - base$centre / base$scale
-  conversion
+  unscaling <- diag(1 / base$scale, length(base$scale))
+  unscaling[1L, ] <- unscaling[1L, ] - base$centre / base$scale
+  unscaling
 }
 
 # Returns a data frame with a row per population: the distinct combinations of the covariates in the

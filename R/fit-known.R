@@ -14,20 +14,22 @@ nothing_known <- list(truth = integer(), raters = list())
 # calibration sample, it also contains `counts`, a list with a table of counts or NULL for each
 # rater.
 resolve_known <- function(x, truth, raters) {
-  known <- nothing_known
+  known_values <- nothing_known
   if (!is.null(truth)) {
     x <- split_patterns(x, list(.truth = check_known_truth(truth, x)))
-    known$truth <- x$patterns$values$.truth
+    known_values$truth <- x$patterns$values$.truth
   }
   if (!is.null(raters)) {
-    known$raters <- check_known_raters(raters, x)
-    is_calibration_sample <- map_lgl(known$raters, is.list)
+    known_values$raters <- check_known_raters(raters, x)
+    is_calibration_sample <- map_lgl(known_values$raters, is.list)
     if (any(is_calibration_sample)) {
-      known$counts <- lapply(known$raters, function(element) if (is.list(element)) element$counts)
-      known$raters[is_calibration_sample] <- list(NULL)
+      known_values$counts <- lapply(known_values$raters, function(element) {
+        if (is.list(element)) element$counts
+      })
+      known_values$raters[is_calibration_sample] <- list(NULL)
     }
   }
-  list(x = x, known = known, given = list(truth = truth, raters = raters))
+  list(x = x, known = known_values, given = list(truth = truth, raters = raters))
 }
 
 # Returns the index of the true category of each case, 0 if the truth is unknown. `truth`: argument

@@ -4,37 +4,41 @@
 fit_model.rater_model <- function(model, checked, start) { # nolint: object_name.
   x <- checked$x
   method <- checked$method
-  known <- checked$known
+  known_values <- checked$known
   check_model_size(x)
-  rated_raters <- if (n_raters(x) == 1L) 1L else unique(rating_rater(x))
-  if (length(rated_raters) == 1L) {
+  raters_with_ratings <- if (n_raters(x) == 1L) 1L else unique(rating_rater(x))
+  if (length(raters_with_ratings) == 1L) {
     # With a single rater, whose confusion matrix is known, default priors are dropped.
     has_default_prior <- is_pooled(model) || identical(model$prior, weak_prior)
-    if (has_default_prior && lengths(known$raters[rated_raters]) > 0L) model$prior <- list()
-    has_calibration <- isTRUE(lengths(known$counts[rated_raters]) > 0L) && is_pooled(model) &&
-      !any(known$truth > 0L) && weights_are_counts(x)
+    if (has_default_prior && lengths(known_values$raters[raters_with_ratings]) > 0L)
+      model$prior <- list()
+    has_calibration <- isTRUE(lengths(known_values$counts[raters_with_ratings]) > 0L) &&
+      is_pooled(model) && !any(known_values$truth > 0L) && weights_are_counts(x)
     if (has_calibration) {
-      if (n_raters(x) > 1L) x <- x[, rated_raters]
-      return(fit_one_judge(x, model, known$counts[rated_raters]))
+      if (n_raters(x) > 1L) x <- x[, raters_with_ratings]
+      return(fit_one_judge(x, model, known_values$counts[raters_with_ratings]))
     }
   }
   bar <- progress_bar("Fit", NA, "{cli::pb_spin} {cli::pb_name}{cli::pb_elapsed}")
-  core <- fit_core(x, model, method, known, start, bar$tick)
+  core_fit <- fit_core(x, model, method, known_values, start, bar$tick)
   bar$close()
-  fit <- new_rater_fit("latent_fit", x, model, method, known,
-    matrices = core$confusion,
+  fit <- new_rater_fit("latent_fit", x, model, method, known_values,
+    matrices = core_fit$confusion,
     coefficients = setNames(
-      core$naturals$value, latent_coefficient_names(core$naturals, x, known$base$names)
+      core_fit$naturals$value,
+      latent_coefficient_names(core_fit$naturals, x, known_values$base$names)
     )
   )
-  core_fields <- setdiff(names(core), c("identified", "naturals", "confusion"))
-  fit[core_fields] <- core[core_fields]
+  core_fields <- setdiff(names(core_fit), c("identified", "naturals", "confusion"))
+  fit[core_fields] <- core_fit[core_fields]
   # If covariates are collinear, the fit is not identified, because different coefficients give the
   # same base rates.
-  is_collinear <- !is.null(known$design) && qr(cbind(1, known$design))$rank <= ncol(known$design)
-  fit$identified <- decide_identification(fit, core$identified && !is_collinear)
-  fit <- drop_undetermined(fit, core$naturals)
-  fit$rater_accuracy <- mean(fit$coefficients[core$naturals$term == "rater_accuracy"], na.rm = TRUE)
+  is_collinear <- !is.null(known_values$design) &&
+    qr(cbind(1, known_values$design))$rank <= ncol(known_values$design)
+  fit$identified <- decide_identification(fit, core_fit$identified && !is_collinear)
+  fit <- drop_undetermined_coefficients(fit, core_fit$naturals)
+  fit$rater_accuracy <-
+    mean(fit$coefficients[core_fit$naturals$term == "rater_accuracy"], na.rm = TRUE)
   # Method "pairs" has no likelihood. If weights are not counts, the likelihood has no meaning.
   has_count_weights <- weights_are_counts(x)
   if (!has_count_weights || method == "pairs") fit$log_likelihood <- NA_real_
@@ -49,31 +53,33 @@ fit_model.rater_model <- function(model, checked, start) { # nolint: object_name
 # `identified` contains the code for k_model(). `has_full_rank`: do the ratings determine all
 # parameters (full rank of the information matrix)?
 decide_identification <- function(fit, has_full_rank) {
-  code <- fit$identified
+  identification_code <- fit$identified
   # Models with unequal raters, ordinal errors, confidence, or a user-defined family are identified
   # if the ratings of different raters are associated. Other models, and ratings given as counts,
   # need an agreement above 1 / number of categories.
   model <- fit$model
   needs_association <- !has_counts(fit$x) &&
     (!is.null(model$family) || is_outside_core(model) || model$accuracy == "rater")
-  if (needs_association) code <- association_code(fit$x, code)
+  if (needs_association) identification_code <- association_code(fit$x, identification_code)
   # Cases with known truth, and known raters, identify the fit even if agreement is too low.
   has_known_truth_or_rater <- has_known_values(fit$known)
-  if (has_known_truth_or_rater) code <- "yes"
-  if (code == "yes" && !has_full_rank) code <- "parameters"
+  if (has_known_truth_or_rater) identification_code <- "yes"
+  if (identification_code == "yes" && !has_full_rank) identification_code <- "parameters"
   # With free errors and without a prior, the fit is not identified if a category has neither
   # ratings nor known cases. The base rate of this category could be any number.
   needs_all_categories <- is_empty(model$prior) && model$errors == "free" &&
     !all(lengths(fit$known$raters) > 0L, !is_empty(fit$known$raters))
   used_categories <- c(rating_category(fit$x), fit$known$truth)
-  if (code == "yes" && needs_all_categories &&
-    !all(seq_along(fit$x$categories) %in% used_categories)) code <- "unused"
+  if (identification_code == "yes" && needs_all_categories &&
+    !all(seq_along(fit$x$categories) %in% used_categories)) identification_code <- "unused"
   # Result of decide_abstain(), if raters abstained
-  decision <- fit$x$panel$abstain
-  if (has_known_truth_or_rater || is.null(model$abstain) || is.null(decision)) return(code)
+  abstention_decision <- fit$x$panel$abstain
+  if (has_known_truth_or_rater || is.null(model$abstain) || is.null(abstention_decision))
+    return(identification_code)
   # Is the fit identified only if the model uses abstentions?
-  needs_abstentions <- decision$by_replies && uses_abstentions(model)
-  if (needs_abstentions || decision$identified != "yes") decision$identified else code
+  needs_abstentions <- abstention_decision$by_replies && uses_abstentions(model)
+  if (needs_abstentions || abstention_decision$identified != "yes")
+    abstention_decision$identified else identification_code
 }
 
 # Fits the model in the core and returns the core's list of estimates. `known`: see resolve_known().
@@ -102,12 +108,13 @@ fit_core <- function(x, model, method, known, start, tick) {
   fit_from <- function(start) {
     core_fit_latent(x$patterns, weight, known, model, method, 2000L, start, tick)
   }
-  core <- fit_from(start)
-  if (!has_free_errors(model) || has_known_values(known) || !core$identified) return(core)
+  core_fit <- fit_from(start)
+  if (!has_free_errors(model) || has_known_values(known) || !core_fit$identified) return(core_fit)
   # A latent class should represent the most frequent category among the ratings of its cases. If
   # some class does not, the classes are reordered, and the model is fitted again in this order.
-  theta <- reorder_classes(core, x, model, known)
-  if (is.null(theta)) core else fit_from(list(theta = theta, raters = n_raters(x)))
+  reordered_parameters <- reorder_classes(core_fit, x, model, known)
+  if (is.null(reordered_parameters)) core_fit else
+    fit_from(list(theta = reordered_parameters, raters = n_raters(x)))
 }
 
 max_pooled_iterations <- 20000L # largest number of iterations of a pooled fit
@@ -172,7 +179,7 @@ latent_coefficient_names <- function(naturals, x, columns) {
 
 # Sets coefficients that the ratings do not determine to NA, and returns the fit. Sets field
 # `unsure` to the indices of coefficients without standard errors.
-drop_undetermined <- function(fit, naturals) {
+drop_undetermined_coefficients <- function(fit, naturals) {
   has_no_prior <- is_empty(model_for_core(fit$model, fit$x, fit$method)$prior)
   can_be_flat <- naturals$term %in% c("dispersion", "difficulty", "slope", "threshold")
   fit$unsure <- integer()
@@ -261,7 +268,7 @@ coef.rater_fit <- function(object, ...) object$coefficients
 
 #' @export
 vcov.rater_fit <- function(object, what = NULL, cluster = NULL, ...) {
-  if (wants_regression(what)) return(regression_errors(object, cluster)$covariance)
+  if (wants_regression(what)) return(regression_covariance(object, cluster)$covariance)
   terms <- names(coef(object))
   covariances <- covariance_of(object)
   covariance <- covariances$covariance
@@ -286,10 +293,10 @@ vcov.rater_fit <- function(object, what = NULL, cluster = NULL, ...) {
 confint.rater_fit <- function(object, parm, level = 0.95, what = NULL, cluster = NULL, ...) {
   check_level(level, "level")
   shows_regression <- wants_regression(what)
-  table <- if (shows_regression) tidy_regression(object, FALSE, cluster, level) else
+  estimate_table <- if (shows_regression) tidy_regression(object, FALSE, cluster, level) else
     tidy(object, conf_level = level)
-  terms <- if (shows_regression) rate_coefficient_names(object) else table$term
-  interval_matrix(table, terms, level, parm)
+  terms <- if (shows_regression) rate_coefficient_names(object) else estimate_table$term
+  interval_matrix(estimate_table, terms, level, parm)
 }
 
 # If only variances are available, vcov() returns a matrix in which all covariances are NA. With

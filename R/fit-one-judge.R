@@ -13,23 +13,23 @@ fit_one_judge <- function(x, model, counts) {
     verdicts = rowsum_codes(rating_category(x), rating_weights(x), n)
   )
   calibration$problem <- why_no_calibration(calibration, x$categories)
-  solution <- if (is.null(calibration$problem)) calibrated_rates(calibration) else
+  estimates <- if (is.null(calibration$problem)) calibrated_rates(calibration) else
     list(rates = rep(1 / n, n), matrix = diag(n))
-  posterior <- rbind(t(solution$rates * solution$matrix), solution$rates, deparse.level = 0L)
+  posterior <- rbind(t(estimates$rates * estimates$matrix), estimates$rates, deparse.level = 0L)
   posterior_row <- rep(n + 1L, n_patterns(x))
   posterior_row[rating_pattern(x)] <- rating_category(x)
   compute_accuracy_and_rates <- function(rates, matrix) c(sum(rates * diag(matrix)), rates)
-  coefficients <- compute_accuracy_and_rates(solution$rates, solution$matrix)
+  coefficients <- compute_accuracy_and_rates(estimates$rates, estimates$matrix)
   fit <- new_rater_fit(c("judge_fit", "latent_fit"), x, model, "likelihood",
     list(truth = integer(), counts = counts),
     identified = names(calibration$problem) %||% "yes",
     by_agreement = list(identified = NA, agreement = NA_real_, kappa = NA_real_),
     rater_accuracy = coefficients[[1L]], theta = NA_real_, converged = TRUE,
-    base_rates = solution$rates,
+    base_rates = estimates$rates,
     posterior = pick_rows(posterior / rowSums(posterior), posterior_row),
     parameters = NA_integer_,
     log_likelihood = NA_real_, log_posterior = NA_real_, iterations = 0L,
-    matrices = array(solution$matrix, c(1L, n, n)),
+    matrices = array(estimates$matrix, c(1L, n, n)),
     coefficients = setNames(coefficients, c(rater_terms(x), rate_terms(x))),
     calibrated = calibration
   )
@@ -45,16 +45,16 @@ compute_posterior.judge_fit <- function(fit, x) { # nolint: object_name.
 }
 
 # Returns the reason why base rates cannot be estimated: a text whose name is the code of the
-# reason. Returns NULL if base rates can be estimated. `sample`: a list of `counts`, the counts of
-# the calibration sample (true categories x verdicts), and `verdicts`, the number of verdicts in
-# each category.
-why_no_calibration <- function(sample, categories) {
-  counts <- sample$counts
+# reason. Returns NULL if base rates can be estimated. `calibration`: a list of `counts`, the
+# counts of the calibration sample (true categories x verdicts), and `verdicts`, the number of
+# verdicts in each category.
+why_no_calibration <- function(calibration, categories) {
+  counts <- calibration$counts
   empty_categories <- categories[rowSums(counts) == 0]
   if (!is_empty(empty_categories))
     return(c(uncalibrated = paste("the calibration sample has no case of category",
       empty_categories[[1L]])))
-  if (sum(sample$verdicts) == 0) return(c(unrated = "no case has a rating"))
+  if (sum(calibration$verdicts) == 0) return(c(unrated = "no case has a rating"))
   # The judge is better than chance if each verdict k is most probable for cases of true category k,
   # and if the confusion matrix has an inverse. With two categories, the interval is computed from
   # smoothed_matrix(), so this matrix must also meet the two conditions.
@@ -78,27 +78,28 @@ smoothed_matrix <- function(counts) (counts + 1) / (rowSums(counts) + ncol(count
 
 # Estimates base rates and the judge's confusion matrix, and returns a list of `rates` and `matrix`.
 # Base rates are computed by the inverse of the matrix, unless this gives a negative base rate.
-calibrated_rates <- function(sample) {
-  matrix <- sample$counts / rowSums(sample$counts)
-  rates <- drop(sample$verdicts %*% solve(matrix)) / sum(sample$verdicts)
+calibrated_rates <- function(calibration) {
+  matrix <- calibration$counts / rowSums(calibration$counts)
+  rates <- drop(calibration$verdicts %*% solve(matrix)) / sum(calibration$verdicts)
   if (all(rates >= 0)) return(list(rates = rates, matrix = matrix))
   # A base rate is negative. With two categories, the base rates are set to 0 and 1. With more, base
   # rates and matrix are estimated again by maximum likelihood.
   if (length(rates) == 2L) return(list(rates = as.double(rates > 0.5), matrix = matrix))
-  maximise_calibrated(sample, rep(1 / length(rates), length(rates)))
+  maximise_calibrated_likelihood(calibration, rep(1 / length(rates), length(rates)))
 }
 
 # Estimates base rates and the judge's confusion matrix by maximum likelihood (EM), and returns a
 # list of `rates` and `matrix`. `rates`: starting values of the base rates. If `fixed` is TRUE, base
 # rates keep these values, and only the matrix is estimated.
-maximise_calibrated <- function(sample, rates, fixed = FALSE) {
-  matrix <- smoothed_matrix(sample$counts)
+maximise_calibrated_likelihood <- function(calibration, rates, fixed = FALSE) {
+  matrix <- smoothed_matrix(calibration$counts)
   for (iteration in seq_len(1e5)) {
     verdict_shares <- pmax(drop(rates %*% matrix), .Machine$double.xmin)
-    joint_counts <- rates * matrix * rep(sample$verdicts / verdict_shares, each = length(rates))
+    joint_counts <- rates * matrix *
+      rep(calibration$verdicts / verdict_shares, each = length(rates))
     previous_estimates <- c(rates, matrix)
     if (!fixed) rates <- rowSums(joint_counts) / sum(joint_counts)
-    matrix <- (sample$counts + joint_counts) / rowSums(sample$counts + joint_counts)
+    matrix <- (calibration$counts + joint_counts) / rowSums(calibration$counts + joint_counts)
     if (max(abs(c(rates, matrix) - previous_estimates)) < 1e-12) break
   }
   list(rates = rates, matrix = matrix)
@@ -107,8 +108,8 @@ maximise_calibrated <- function(sample, rates, fixed = FALSE) {
 # Returns the covariance matrix of quantities that are computed from the fit, by the delta method.
 # `compute_values`: a function of base rates and confusion matrix that returns the quantities.
 calibrated_covariance <- function(fit, compute_values) {
-  sample <- fit$calibrated
-  counts <- sample$counts
+  calibration <- fit$calibrated
+  counts <- calibration$counts
   rates <- fit$base_rates
   matrix <- fit$matrices[1L, , ]
   n <- length(rates)
@@ -122,8 +123,8 @@ calibrated_covariance <- function(fit, compute_values) {
   }
   jacobian <- central_differences(values_at_change, numeric(n * (n + 1L)))
   # Each row has a multinomial sampling error.
-  shares <- rbind(prop.table(sample$verdicts), smoothed_matrix(counts))
-  sample_sizes <- c(sum(sample$verdicts), rowSums(counts) + n)
+  shares <- rbind(prop.table(calibration$verdicts), smoothed_matrix(counts))
+  sample_sizes <- c(sum(calibration$verdicts), rowSums(counts) + n)
   Reduce(`+`, lapply(seq_along(sample_sizes), function(i) {
     derivatives <- jacobian[, (i - 1L) * n + seq_len(n)]
     derivatives %*% (diag(shares[i, ]) - tcrossprod(shares[i, ])) %*% t(derivatives) /
@@ -134,16 +135,16 @@ calibrated_covariance <- function(fit, compute_values) {
 # Returns 1000 draws of base rates (draws x categories), for intervals. Shares of verdicts and rows
 # of the confusion matrix are drawn from Dirichlet distributions. Base rates of a draw are computed
 # by the inverse of the matrix or, if a base rate would be negative, by EM.
-calibrated_draws <- function(sample) {
+calibrated_draws <- function(calibration) {
   n_draws <- 1000L
-  n <- length(sample$verdicts)
+  n <- length(calibration$verdicts)
   draw_dirichlet <- function(counts) {
     rate_draws <- matrix(rgamma(n_draws * n, rep(counts + 0.5, each = n_draws)), n_draws)
     rate_draws / rowSums(rate_draws)
   }
   with_one_seed({
-    shares <- draw_dirichlet(sample$verdicts)
-    matrices <- vapply(seq_len(n), function(k) draw_dirichlet(sample$counts[k, ]), shares)
+    shares <- draw_dirichlet(calibration$verdicts)
+    matrices <- vapply(seq_len(n), function(k) draw_dirichlet(calibration$counts[k, ]), shares)
   })
   rate_draws <- t(vapply(seq_len(n_draws), function(i) solve(matrices[i, , ], shares[i, ]),
     shares[1L, ]))
@@ -205,17 +206,17 @@ check_not_one_judge <- function(fit) {
 
 # Returns confidence intervals of base rates, a matrix (categories x 2). If an estimate is 0 or 1,
 # the interval also includes the profile likelihood interval, so that its width is not zero.
-# `sample`: see why_no_calibration(). Its element `draws` is a result of calibrated_draws(), NULL
-# for two categories.
-calibrated_interval <- function(sample, level) {
+# `calibration`: see why_no_calibration(). Its element `draws` is a result of calibrated_draws(),
+# NULL for two categories.
+calibrated_interval <- function(calibration, level) {
   z <- normal_quantile(level)
-  limits <- if (is.null(sample$draws)) adjusted_interval(sample, z) else
-    t(apply(sample$draws, 2L, quantile, (1 + c(-level, level)) / 2, names = FALSE))
+  limits <- if (is.null(calibration$draws)) adjusted_interval(calibration, z) else
+    t(apply(calibration$draws, 2L, quantile, (1 + c(-level, level)) / 2, names = FALSE))
   for (k in row_numbers(limits)) {
     # The profile likelihood interval is for two categories: category k, and all others merged.
     indicator <- 1 * cbind(row_numbers(limits) != k, row_numbers(limits) == k)
-    counts <- crossprod(indicator, sample$counts %*% indicator)
-    verdicts <- drop(sample$verdicts %*% indicator)
+    counts <- crossprod(indicator, calibration$counts %*% indicator)
+    verdicts <- drop(calibration$verdicts %*% indicator)
     limits[k, 1L] <- min(limits[k, 1L], profile_limit(counts, verdicts, z))
     limits[k, 2L] <- max(limits[k, 2L], 1 - profile_limit(counts[2:1, 2:1], rev(verdicts), z))
   }
@@ -225,11 +226,11 @@ calibrated_interval <- function(sample, level) {
 # Returns the intervals of two base rates, a matrix (categories x 2), by the method of Lang and
 # Reiczigel (2014) in the form of Lee et al. (2025). Variances are computed from adjusted counts.
 # `z`: quantile of the normal distribution.
-adjusted_interval <- function(sample, z) {
-  adjusted_total <- sum(sample$verdicts) + z^2
-  adjusted_share <- (sample$verdicts[[2L]] + z^2 / 2) / adjusted_total
-  p_right <- diag(smoothed_matrix(sample$counts))
-  variance <- bernoulli_variance(p_right) / (rowSums(sample$counts) + 2)
+adjusted_interval <- function(calibration, z) {
+  adjusted_total <- sum(calibration$verdicts) + z^2
+  adjusted_share <- (calibration$verdicts[[2L]] + z^2 / 2) / adjusted_total
+  p_right <- diag(smoothed_matrix(calibration$counts))
+  variance <- bernoulli_variance(p_right) / (rowSums(calibration$counts) + 2)
   youden_index <- sum(p_right) - 1
   rate <- (adjusted_share + p_right[[1L]] - 1) / youden_index
   centre <- rate + 2 * z^2 * (rate * variance[[2L]] - (1 - rate) * variance[[1L]])
@@ -249,7 +250,9 @@ profile_limit <- function(counts, verdicts, z) {
   n <- rbind(counts, verdicts)
   log_likelihood <- function(rate) {
     rates <- c(1 - rate, rate)
-    matrix <- maximise_calibrated(list(counts = counts, verdicts = verdicts), rates, TRUE)$matrix
+    matrix <- maximise_calibrated_likelihood(
+      list(counts = counts, verdicts = verdicts), rates, TRUE
+    )$matrix
     sum((n * log(rbind(matrix, rates %*% matrix)))[n > 0])
   }
   deviance_excess <- function(rate) 2 * (log_likelihood(1) - log_likelihood(rate)) - z^2

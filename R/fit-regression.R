@@ -114,7 +114,7 @@ wants_regression <- function(what) {
 
 # Returns a list of `covariance`, the robust covariance matrix of the regression coefficients, and
 # `df`, the degrees of freedom of their intervals. `cluster`: cluster of each case, or NULL.
-regression_errors <- function(fit, cluster = NULL) {
+regression_covariance <- function(fit, cluster = NULL) {
   abort_argument_if(!is_regression(fit), "object",
     "must be a fit by {.code method = \"likelihood\"} of a model with a formula of base rates.",
     x = "It is a fit of the {format(fit$model)} by method {.val {fit$method}}.")
@@ -135,9 +135,9 @@ regression_errors <- function(fit, cluster = NULL) {
   # The covariance is a sum of squared influences. A weight n that is a count stands for n
   # independent cases, so the influence is multiplied by sqrt(n). With clusters, a survey design, or
   # weights that are not counts, the influence is multiplied by the weight.
-  weight_power <- if (is.null(c(cluster, survey_design)) && weights_are_counts(x)) 0.5 else 1
+  weight_exponent <- if (is.null(c(cluster, survey_design)) && weights_are_counts(x)) 0.5 else 1
   influence <- influence[x$index, match(terms, names(fit$coefficients))] *
-    weights_of_cases(x)^weight_power
+    weights_of_cases(x)^weight_exponent
   if (!is.null(survey_design)) {
     influence[survey_design$row, ] <- influence
     survey_design <- survey_design$survey
@@ -158,33 +158,34 @@ regression_errors <- function(fit, cluster = NULL) {
 
 tidy_regression <- function(x, exponentiate = FALSE, cluster = NULL, conf_level = 0.95) {
   check_flag(exponentiate, "exponentiate")
-  errors <- regression_errors(x, cluster)
+  covariance_and_df <- regression_covariance(x, cluster)
   term_grid <- expand.grid(term = x$known$base$names, category = seq_len(n_categories(x$x))[-1L])
-  table <- columns_tibble(
+  coefficient_table <- columns_tibble(
     term = as.character(term_grid$term), category = category_factor(term_grid$category, x$x),
-    !!!normal_columns(x$coefficients[rate_coefficient_names(x)], errors, conf_level)
+    !!!normal_columns(x$coefficients[rate_coefficient_names(x)], covariance_and_df, conf_level)
   )
   exponentiated_columns <- c("estimate", limit_columns)
-  if (exponentiate) table[exponentiated_columns] <- exp(table[exponentiated_columns])
-  table
+  if (exponentiate)
+    coefficient_table[exponentiated_columns] <- exp(coefficient_table[exponentiated_columns])
+  coefficient_table
 }
 
 # Returns a list with the columns of a table of estimates: estimates, standard errors, intervals,
-# and tests of the null hypothesis that the true value is 0. `errors`: a list of `covariance`, the
-# covariance matrix of the estimates, and `df`, the degrees of freedom of the t distribution (Inf
-# for the normal distribution).
-normal_columns <- function(estimate, errors, conf_level) {
+# and tests of the null hypothesis that the true value is 0. `covariance_and_df`: a list of
+# `covariance`, the covariance matrix of the estimates, and `df`, the degrees of freedom of the t
+# distribution (Inf for the normal distribution).
+normal_columns <- function(estimate, covariance_and_df, conf_level) {
   check_level(conf_level)
-  std_error <- sqrt(diag(errors$covariance))
-  half_width <- qt((1 + conf_level) / 2, errors$df) * std_error
+  std_error <- sqrt(diag(covariance_and_df$covariance))
+  half_width <- qt((1 + conf_level) / 2, covariance_and_df$df) * std_error
   statistic <- estimate / std_error
   list(estimate = estimate, std.error = std_error, conf.low = estimate - half_width,
     conf.high = estimate + half_width, statistic = statistic,
-    p.value = 2 * pt(-abs(statistic), errors$df))
+    p.value = 2 * pt(-abs(statistic), covariance_and_df$df))
 }
 
 tidy_margins <- function(x, cluster = NULL, conf_level = 0.95) {
-  errors <- regression_errors(x, cluster)
+  covariance_and_df <- regression_covariance(x, cluster)
   covariates <- pattern_covariates(x$x)
   stack_rows(names(covariates), function(term) {
     covariate <- covariates[[term]]
@@ -215,14 +216,14 @@ tidy_margins <- function(x, cluster = NULL, conf_level = 0.95) {
     }
     coefficients <- x$coefficients[rate_coefficient_names(x)]
     jacobian <- central_differences(compute_differences, coefficients)
-    covariance <- jacobian %*% errors$covariance %*% t(jacobian)
+    covariance <- jacobian %*% covariance_and_df$covariance %*% t(jacobian)
     difference_grid <- expand.grid(category = seq_len(n_categories(x$x)), contrast = contrast)
     columns_tibble(term = rep(term, nrow(difference_grid)),
       contrast = as.character(difference_grid$contrast),
       category = category_factor(difference_grid$category, x$x),
       !!!normal_columns(
-        compute_differences(coefficients), replace(errors, "covariance", list(covariance)),
-        conf_level
+        compute_differences(coefficients),
+        replace(covariance_and_df, "covariance", list(covariance)), conf_level
       ))
   })
 }
@@ -285,10 +286,10 @@ likelihood_ratio_of_groups <- function(fit, j, term) {
   x$patterns$rater <- rater + n_added_raters * (rater > j) + group[rating_pattern(x)] * (rater == j)
   x$patterns$raters <- n_raters(x) + n_added_raters
   x$raters <- seq_len(x$patterns$raters)
-  known <- fit$known
-  if (!is_empty(known$raters))
-    known$raters <- append(known$raters, vector("list", n_added_raters), j)
-  core_fit <- fit_core(x, fit$model, "likelihood", known, NULL, no_tick)
+  known_values <- fit$known
+  if (!is_empty(known_values$raters))
+    known_values$raters <- append(known_values$raters, vector("list", n_added_raters), j)
+  core_fit <- fit_core(x, fit$model, "likelihood", known_values, NULL, no_tick)
   df <- core_fit$parameters - fit$parameters
   if (!core_fit$identified || df == 0) return(missing_result)
   c(max(2 * (core_fit$log_likelihood - fit$log_likelihood), 0), df)

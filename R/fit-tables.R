@@ -72,9 +72,9 @@ lines_of_fit <- function(fit) {
     if (uses_confidence(fit$model)) {
       highest_level <- tail(fit$x$confidence$levels, 1L)
       # Shares of right answers, and of wrong answers, that have the highest level of confidence
-      shares <- percent(coef(fit)[level_terms(highest_level)])
+      formatted_shares <- percent(coef(fit)[level_terms(highest_level)])
       sprintf("Confidence is %s in %s of right and %s of wrong answers", highest_level,
-        shares[[1L]], shares[[2L]])
+        formatted_shares[[1L]], formatted_shares[[2L]])
     },
     likelihood_lines(fit),
     if (!uses_abstentions(fit$model)) abstain_note(fit$x) else c(
@@ -117,7 +117,7 @@ likelihood_lines.judge_fit <- function(fit) {
 
 likelihood_lines.rater_fit <- function(fit) {
   coefficients <- coef(fit)
-  centre <- fit$centre
+  prior_centre <- fit$centre
   prior_size <- accuracy_prior_size(fit)
   c(
     if (isTRUE(coefficients["dispersion"] > 0)) sprintf(
@@ -133,12 +133,12 @@ likelihood_lines.rater_fit <- function(fit) {
       paste0(
         "Log-likelihood ", format_decimals(fit$log_likelihood, 2L), ", ",
         count_noun(fit$parameters, "free parameter"),
-        if (is.null(centre)) paste0(", AIC ", format_decimals(AIC(logLik(fit)), 1L))
+        if (is.null(prior_centre)) paste0(", AIC ", format_decimals(AIC(logLik(fit)), 1L))
       )
     },
-    if (!is.null(centre)) paste(
+    if (!is.null(prior_centre)) paste(
       "Matrices are shrunk towards mean rows of the panel, moved by the rater's skill. These rows",
-      sprintf("have the weight of %.1f ratings of a category", centre$c)
+      sprintf("have the weight of %.1f ratings of a category", prior_centre$c)
     ),
     if (isTRUE(prior_size >= 0.5)) sprintf(
       "A prior with the weight of %.0f ratings shrinks accuracies towards their mean; %s",
@@ -377,15 +377,14 @@ tidy_fit <- function(x, ..., conf_level = default_conf_level()) {
   check_dots_empty(...)
   z <- normal_quantile(check_level(conf_level))
   value <- unname(coef(x))
-  error <- standard_errors(x)
+  standard_error <- standard_errors(x)
   terms <- names(coef(x))
   raters <- x$x$raters
   term_rater <- raters[match(terms, rater_terms(x$x))]
   is_probability <- is_probability_term(terms, x)
-  limits <- value + outer(error, z * c(-1, 1))
-  limits[is_probability, ] <- probability_interval(
-    value[is_probability], error[is_probability], z, count_known_by_coefficient(x)[is_probability]
-  )
+  limits <- value + outer(standard_error, z * c(-1, 1))
+  limits[is_probability, ] <- probability_interval(value[is_probability],
+    standard_error[is_probability], z, count_known_by_coefficient(x)[is_probability])
   if (!is.null(x$calibrated) && x$identified == "yes") {
     limits[terms %in% rate_terms(x$x), ] <- calibrated_interval(x$calibrated, conf_level)
   }
@@ -395,7 +394,7 @@ tidy_fit <- function(x, ..., conf_level = default_conf_level()) {
   term_rater[is_in_rater_order] <- rep_len(raters, sum(is_in_rater_order))
   n_ratings <- count_ratings_of_raters(x$x)[match(term_rater, raters)]
   columns_tibble(
-    term = terms, rater = term_rater, estimate = value, std.error = error, conf.low = limits[, 1L],
-    conf.high = limits[, 2L], n = ifelse(is.na(term_rater), nobs(x), n_ratings)
-  )
+    term = terms, rater = term_rater, estimate = value, std.error = standard_error,
+    conf.low = limits[, 1L], conf.high = limits[, 2L],
+    n = ifelse(is.na(term_rater), nobs(x), n_ratings))
 }

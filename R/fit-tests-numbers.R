@@ -61,8 +61,8 @@ sensitivity_specificity <- function(matrices, base_rates, j, k) {
   p_given_truth <- matrix(matrices[j, , seq.int(k, dim(matrices)[[3L]], n_truths)], n_truths)
   weights <- base_rates[-k, , drop = FALSE]
   if (n_truths == 2L) weights[] <- 1
-  false_positive <- colSums(weights * p_given_truth[-k, , drop = FALSE]) / colSums(weights)
-  rbind(p_given_truth[k, ], 1 - false_positive)
+  false_positive_rate <- colSums(weights * p_given_truth[-k, , drop = FALSE]) / colSums(weights)
+  rbind(p_given_truth[k, ], 1 - false_positive_rate)
 }
 
 # Returns `test_measures` of one test on transformed scales, a matrix (measures x draws): logarithms
@@ -84,12 +84,12 @@ transformed_measures_of_test <- function(correct_rates, rate) {
 # an array of the same shape. With more than 500 parameters, standard errors are computed as if the
 # true categories were known. `rates`: base rates for predictive values, or NULL. `both`, `group`:
 # see predict_parameters().
-transformed_errors <- function(fit, estimates, rates, both = integer(), group = NULL) {
+transformed_standard_errors <- function(fit, estimates, rates, both = integer(), group = NULL) {
   standard_errors <- array(NA_real_, dim(estimates))
   if (fit$identified != "yes") return(standard_errors)
   if (!is.null(fit$calibrated)) return(standard_errors_of_judge(fit, estimates, rates))
   if (is.null(fit$unsure) || !weights_are_counts(fit$x)) return(standard_errors)
-  if (length(fit$theta) > 500L) return(errors_given_truth(fit, rates, both))
+  if (length(fit$theta) > 500L) return(standard_errors_given_truth(fit, rates, both))
   # The covariance of the parameters is the inverse of the information matrix. It does not exist in
   # directions in which the likelihood is flat. These directions are left out.
   hessian <- core_latent_hessian(
@@ -163,7 +163,7 @@ predict_parameters <- function(fit, theta, group = NULL, both = integer()) {
 # Returns standard errors of transformed measures as if the true categories of all cases were known:
 # a probability p then has variance p (1 - p) / n, where n is the number of cases of the true
 # category. The result has the shape of transformed_measures().
-errors_given_truth <- function(fit, rates, both = integer()) {
+standard_errors_given_truth <- function(fit, rates, both = integer()) {
   p_answer <- add_combined_tests(fit$matrices, both)
   # Variance of each probability (raters x truth x answer)
   variance <- bernoulli_variance(fit$matrices) / as.vector(count_observations_by_truth(fit))

@@ -135,7 +135,7 @@ test_accuracy <- function(fit, prevalence = NULL, combine = NULL,
       fit, rows, na_real(measure_tests(fit, rates, pair_index, conf_level, group))
     )
   }
-  table <- rbind(tidy_tests(NULL), yield_table(fit, rates %||% fit$base_rates,
+  test_table <- rbind(tidy_tests(NULL), yield_table(fit, rates %||% fit$base_rates,
     ifelse(n_prior_rows > 0, "mostly prior", NA_character_)))
   # Without given base rates, predictive values use the base rates of the fit. If these differ
   # between populations, the table contains further rows with the predictive values in each
@@ -143,13 +143,13 @@ test_accuracy <- function(fit, prevalence = NULL, combine = NULL,
   populations <- if (is.null(rates)) population_table(fit$model, fit$x)
   if (!is.null(populations)) {
     population_rows <- stack_rows(seq_len(nrow(populations)), function(g) {
-      table <- tidy_tests(populations[g, ])
-      as_tibble(c(populations[g, ], table[table$measure %in% c("ppv", "npv"), ]))
+      test_table <- tidy_tests(populations[g, ])
+      as_tibble(c(populations[g, ], test_table[test_table$measure %in% c("ppv", "npv"), ]))
     })
-    table <- rbind(as_tibble(c(populations[NA_integer_, ], table)), population_rows)
+    test_table <- rbind(as_tibble(c(populations[NA_integer_, ], test_table)), population_rows)
   }
-  table <- table[table$category %in% (positive %||% categories), ]
-  structure(table, class = c("test_accuracy", class(table)))
+  test_table <- test_table[test_table$category %in% (positive %||% categories), ]
+  structure(test_table, class = c("test_accuracy", class(test_table)))
 }
 
 # Plots the measures of test_accuracy() that are probabilities. Rows for single populations are left
@@ -258,13 +258,14 @@ measure_tests.rater_fit <- function(fit, rates, both, conf_level, group) {
   }
   combined_matrices <- add_combined_tests(fit$matrices, both, joint_probability)
   transformed_values <- transformed_measures(combined_matrices, base_rates, rates, p_answered)
-  standard_error <- transformed_errors(fit, transformed_values, rates, both, group)
+  standard_error <- transformed_standard_errors(fit, transformed_values, rates, both, group)
   if (!is.null(fit$centre)) {
     # Confusion matrices are shrunk towards mean rows of the panel. Standard errors treat these
     # means as known, and can be too small. They are therefore increased at least to the standard
     # errors for known true categories.
-    min_error <- errors_given_truth(fit, rates, both)
-    standard_error <- pmax(standard_error, replace(min_error, is.na(min_error), 0))
+    min_standard_error <- standard_errors_given_truth(fit, rates, both)
+    standard_error <-
+      pmax(standard_error, replace(min_standard_error, is.na(min_standard_error), 0))
   }
   z <- normal_quantile(conf_level)
   value <- back_transform(transformed_values)
@@ -315,12 +316,12 @@ find_prior_dominated_raters <- function(fit) {
 # (raters x true categories).
 find_prior_dominated_rows <- function(fit) {
   ratings <- fit$x
-  row_ratings <- outer(ratings_of_raters(ratings), fit$base_rates)
+  n_ratings_in_row <- outer(ratings_of_raters(ratings), fit$base_rates)
   row_prior_size <- if (!is.null(fit$centre)) accuracy_prior_size(fit, rates = 1)
   # With a pooled prior, a row depends mostly on the prior if the rater rated few cases of this true
   # category: their expected number is below the weight of the prior.
-  is_pooled_row <- fit$identified == "yes" & row_ratings > 0 & !is_known_rater(fit) &
-    row_ratings < (row_prior_size %||% 0)
+  is_pooled_row <- fit$identified == "yes" & n_ratings_in_row > 0 & !is_known_rater(fit) &
+    n_ratings_in_row < (row_prior_size %||% 0)
   prior_terms <- if (!is.null(fit$draws)) fit$terms[compare_with_prior(fit)$mostly_prior &
     is_matrix_term(fit$terms$term) & is_convergence_checked(fit$terms), ]
   rows <- lapply(ratings$categories, function(category) {

@@ -273,23 +273,24 @@ gold_sample_kind <- function(gold, x) {
 }
 
 # Splits known truths by variable. Returns a list with an element per variable.
-# * known: a list named by variable; a data frame with a column per variable; TRUE for the truths in
-#   `x`; or the same truths for all variables
+# * known_truth: a list named by variable; a data frame with a column per variable; TRUE for the
+#   truths in `x`; or the same truths for all variables
 # * x: list of ratings, named by variable
-truth_of_variables <- function(known, x) {
-  variables <- if (is.data.frame(known) && !any(c("truth", "category") %in% names(known)))
-    intersect(names(x), names(known))
-  if (!is_empty(variables)) known <- lapply(setNames(nm = variables), function(variable) {
-    tibble(known[setdiff(names(known), variables)], truth = known[[variable]])
+truth_of_variables <- function(known_truth, x) {
+  variables <- if (is.data.frame(known_truth) &&
+    !any(c("truth", "category") %in% names(known_truth))) intersect(names(x), names(known_truth))
+  if (!is_empty(variables)) known_truth <- lapply(setNames(nm = variables), function(variable) {
+    tibble(known_truth[setdiff(names(known_truth), variables)], truth = known_truth[[variable]])
   })
-  if (rlang::is_bare_list(known)) {
-    abort_argument_if(!all(names(known) %in% names(x)) || is.null(names(known)), "known_truth",
+  if (rlang::is_bare_list(known_truth)) {
+    abort_argument_if(
+      !all(names(known_truth) %in% names(x)) || is.null(names(known_truth)), "known_truth",
       "must be a list whose names are variables.", i = "The variables are {.val {names(x)}}.")
-    return(setNames(known[names(x)], names(x)))
+    return(setNames(known_truth[names(x)], names(x)))
   }
   has_truth <- map_lgl(x, function(x) !is.null(x$truth))
-  if (isTRUE(known) && any(has_truth)) lapply(has_truth, function(stored) if (stored) TRUE) else
-    lapply(x, function(x) known)
+  if (isTRUE(known_truth) && any(has_truth))
+    lapply(has_truth, function(stored) if (stored) TRUE) else lapply(x, function(x) known_truth)
 }
 
 # Returns `means` with larger variances, because gold cases of the same cluster are dependent.
@@ -308,26 +309,25 @@ adjust_for_clusters <- function(means, cluster, variance = share_variance(means)
     means, means$ratio, means$rest, cluster, 1L + (means$slope > 0), variance
   )
   design_effect <- means$design
-  gold_design <-
+  gold_design_effect <-
     clustered_variance_ratio(means, design_effect, means$answers, cluster, 1L, variance)
   # If predictions do not reduce the variance between clusters, they are not used, so the estimate
   # becomes the mean of gold cases.
-  means_without_predictions <- which(has_enough_clusters & clustered_ratio >= gold_design)
+  means_without_predictions <- which(has_enough_clusters & clustered_ratio >= gold_design_effect)
   means$estimate[means_without_predictions] <- means$alone[means_without_predictions]
   means$slope[means_without_predictions] <- 0
   means$rest[, means_without_predictions] <- means$answers[, means_without_predictions]
   explained_share <- 1 - means$ratio / design_effect
-  means$ratio <- ifelse(has_enough_clusters, pmin(clustered_ratio, gold_design), means$ratio)
+  means$ratio <- ifelse(has_enough_clusters, pmin(clustered_ratio, gold_design_effect), means$ratio)
   explained_share[means_without_predictions] <- 0
   # Design effect of clusters on the mean over all cases: the sum of the design effects on
   # predictions (computed from all cases) and on prediction errors (computed from gold cases),
   # weighted by their shares of the variance. The lower limit is the design effect on the mean of
   # gold cases.
-  design_of_all_cases <- pmax(
-    gold_design / design_effect, explained_share * predicted_design + means$ratio / design_effect
-  )
-  means$full_design <- means$full_design * ifelse(has_enough_clusters, design_of_all_cases, 1)
-  means$design <- ifelse(has_enough_clusters, gold_design, design_effect)
+  all_cases_design_effect <- pmax(gold_design_effect / design_effect,
+    explained_share * predicted_design + means$ratio / design_effect)
+  means$full_design <- means$full_design * ifelse(has_enough_clusters, all_cases_design_effect, 1)
+  means$design <- ifelse(has_enough_clusters, gold_design_effect, design_effect)
   means
 }
 

@@ -96,8 +96,8 @@ are_probabilities_too_small <- function(evidence) {
 # * convert_means: function that converts the corrected means to the quantities
 # * variance: function that returns the variance of the contribution of one case to each quantity.
 #   Its argument is the result of `convert_means`
-gold_quantity <- function(gold_data, y, predictions, compute_means, convert_means,
-                          variance = function(quantities) quantities$variance) {
+estimate_gold_quantities <- function(gold_data, y, predictions, compute_means, convert_means,
+                                     variance = function(quantities) quantities$variance) {
   means <- convert_means(compute_means(y, pick_rows(predictions, gold_data$at),
     summarise_predictions(predictions, gold_data$weight), w = gold_data$w))
   adjust_for_clusters(
@@ -129,10 +129,10 @@ gold_accuracy <- function(evidence, first, second = NULL) {
     are_representative(gold_data$weight * is_differing, gold_data$w * pick_gold_rows(is_differing),
       gold_data$drawn)
   if (!any(is_measured)) return(list(known = is_measured))
-  pick_measured <- function(x) pick_columns(x, is_measured)
-  weight <- pick_measured(gold_data$weight)
-  w <- pick_measured(gold_data$w)
-  is_differing <- pick_measured(is_differing)
+  pick_measured_columns <- function(x) pick_columns(x, is_measured)
+  weight <- pick_measured_columns(gold_data$weight)
+  w <- pick_measured_columns(gold_data$w)
+  is_differing <- pick_measured_columns(is_differing)
   n_cases <- colSums(weight)
   differing_share <- colSums(weight * is_differing) / n_cases
   is_gold <- w > 0
@@ -144,16 +144,16 @@ gold_accuracy <- function(evidence, first, second = NULL) {
   # cases do not represent all cases. Cases with equal answers do not change the difference.
   uses_only_differing <- is_labelled_only_if_differing | !gold_data$representative[is_measured]
   is_counted <- rep(!uses_only_differing, each = nrow(is_differing)) | is_differing
-  predict_correct <- function(answer) {
-    fill_unrated(predict_correctness(evidence$predicted, pick_measured(answer)), weight)
+  compute_p_correct <- function(answer) {
+    fill_unrated(predict_correctness(evidence$predicted, pick_measured_columns(answer)), weight)
   }
-  predicted_first <- predict_correct(answers)
-  predicted_second <- if (has_second_system) predict_correct(second_answers) else 0
-  is_correct <- function(answer) pick_gold_rows(pick_measured(answer)) == evidence$truth
+  p_first_correct <- compute_p_correct(answers)
+  p_second_correct <- if (has_second_system) compute_p_correct(second_answers) else 0
+  is_correct <- function(answer) pick_gold_rows(pick_measured_columns(answer)) == evidence$truth
   gold_data[c("weight", "w")] <- list(weight * is_counted, w * pick_gold_rows(is_counted))
-  means <- gold_quantity(
+  means <- estimate_gold_quantities(
     gold_data, is_correct(answers) - is_correct(second_answers),
-    is_differing * (predicted_first - predicted_second),
+    is_differing * (p_first_correct - p_second_correct),
     if (has_second_system) corrected_difference else corrected_share,
     function(x) {
       extend_mean_to_all_cases(x, ifelse(uses_only_differing, differing_share, 1),
@@ -164,7 +164,7 @@ gold_accuracy <- function(evidence, first, second = NULL) {
   if (!has_second_system) means$seen <- means$alone
   c(means, list(
     differ = differing_share,
-    one_right = colSums(weight * is_differing * (predicted_first + predicted_second)) / n_cases,
+    one_right = colSums(weight * is_differing * (p_first_correct + p_second_correct)) / n_cases,
     all = n_cases, disputed = colSums(is_gold & pick_gold_rows(is_differing)), known = is_measured
   ))
 }
@@ -209,9 +209,9 @@ gold_of_system <- function(evidence, s) {
 # * std.error: total standard error, NA if the sampling error is unknown
 # * bias: the part of the standard error that is not sampling error, or NA
 estimates_from_ratings <- function(estimate, s) {
-  total_error <- (estimate$gold$alone %||% estimate$table)$std.error[s]
-  bias_sd <- sqrt(pmax(0, total_error^2 - estimate$details$sampling[s]^2))
-  list(estimate = estimate$details$centre[s], std.error = total_error + 0 * bias_sd, bias = bias_sd)
+  total_sd <- (estimate$gold$alone %||% estimate$table)$std.error[s]
+  bias_sd <- sqrt(pmax(0, total_sd^2 - estimate$details$sampling[s]^2))
+  list(estimate = estimate$details$centre[s], std.error = total_sd + 0 * bias_sd, bias = bias_sd)
 }
 
 # ---- Correction ----------------------------------------------------------------------------------
@@ -231,7 +231,7 @@ estimates_from_ratings <- function(estimate, s) {
 # Prior of the regression slope of `y` on `predictions`: its mean, and the number of gold cases to
 # which the prior is equivalent.
 prior_slope <- 0.5
-prior_cases <- 10
+n_prior_cases <- 10
 
 # Returns the mean and variance of predictions over all cases (not only gold cases), and the number
 # of cases. Each has an element per column of `predictions`, which has a row per pattern.
@@ -334,7 +334,7 @@ regression_slope <- function(y, predictions, prediction_variance, w, effective_s
   n_gold <- colSums(w > 0)
   slope <- colSums(w * demean(y, w) * demean(predictions, w)) / (n_gold - 1) / prediction_variance
   slope[n_gold <= 1] <- 0
-  slope <- (effective_size * slope + prior_cases * prior_slope) / (effective_size + prior_cases)
+  slope <- (effective_size * slope + n_prior_cases * prior_slope) / (effective_size + n_prior_cases)
   ifelse(prediction_variance <= 0, 0, clip01(slope))
 }
 
@@ -347,8 +347,8 @@ residual_variance_ratio <- function(y, residual, w, variance, explained_share) {
   prior_ratio <- 1 - prior_slope^2 * explained_share
   # If predictions are useless, residuals equal `y`, so the ratio is the design effect of weights.
   design_effect <- colSums(w^2) / colSums(w > 0)
-  (sum_of_squares(residual, w, w^2) + prior_cases * prior_ratio * variance * design_effect) /
-    (sum_of_squares(y, w, w^2) / design_effect + prior_cases * variance)
+  (sum_of_squares(residual, w, w^2) + n_prior_cases * prior_ratio * variance * design_effect) /
+    (sum_of_squares(y, w, w^2) / design_effect + n_prior_cases * variance)
 }
 
 # Returns the share of the variance of correctness that ratings are expected to explain, before any
@@ -365,7 +365,7 @@ explained_share_sd <- 0.2
 # Returns the number of gold labels of cases without ratings that give the same precision as one
 # gold label of a case with ratings: an estimate and two limits. `explained_share`: result of
 # expected_explained_share().
-equivalent_labels <- function(explained_share, conf_level) {
+n_equivalent_labels <- function(explained_share, conf_level) {
   share_margin <- normal_quantile(conf_level) * explained_share_sd
   limits <- clamp(
     explained_share + c(estimate = 0, conf.low = -share_margin, conf.high = share_margin), 0,

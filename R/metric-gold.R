@@ -220,7 +220,7 @@ gold_influence <- function(gold_data, predictions, influence_of_row, compute_var
     c(influence_matrix[cbind(gold_data$at, gold_data$truth)],
       rowSums(predictions * influence_matrix))
   }, numeric(length(gold_rows) + nrow(predictions)))
-  means <- gold_quantity(
+  means <- estimate_gold_quantities(
     gold_data, pick_rows(influence_columns, gold_rows), pick_rows(influence_columns, -gold_rows),
     function(...) corrected_mean(..., compute_variance = compute_variance),
     function(x) {
@@ -374,7 +374,8 @@ gold_scores <- function(gold_data, plan, scored_system, ranges) {
   # Returns the variance of the influence, shrunk to its expected value, because a few gold cases
   # may have equal influence by chance.
   compute_variance <- function(mean, sample_variance, n_effective) {
-    (n_effective * sample_variance + prior_cases * influence_variance) / (n_effective + prior_cases)
+    (n_effective * sample_variance + n_prior_cases * influence_variance) /
+      (n_effective + n_prior_cases)
   }
   compute_metrics <- function(mean, slope) {
     # Corrects all metrics to first order. Metrics that have an exact correction (`is_linear` is

@@ -54,8 +54,8 @@ test_that("with known truths errors are those of shares, and so they are in crow
   n <- sum(truth(x)$category == x$categories[[1]])
   expect_equal(some$std.error, sqrt(some$estimate * (1 - some$estimate) / n), tolerance = 1e-3)
   at <- transformed_measures(fit$matrices, fit$base_rates, NULL)
-  crowd <- array(errors_given_truth(fit, fit$base_rates), dim(at))
-  exact <- transformed_errors(fit, at, fit$base_rates)
+  crowd <- array(standard_errors_given_truth(fit, fit$base_rates), dim(at))
+  exact <- transformed_standard_errors(fit, at, fit$base_rates)
   expect_equal(crowd, exact, tolerance = 1e-3)
 })
 
@@ -104,8 +104,8 @@ test_that("two tests are told as one, in series and in parallel, with errors by 
   fit <- quiet(fit_raters(x, dawid_skene("none"), known_truth = truth(x)))
   numbers <- transformed_measures(add_combined_tests(fit$matrices, 1:2), fit$base_rates, fit$base_rates)
   expect_equal(
-    array(errors_given_truth(fit, fit$base_rates, 1:2), dim(numbers)),
-    transformed_errors(fit, numbers, fit$base_rates, 1:2), tolerance = 1e-3
+    array(standard_errors_given_truth(fit, fit$base_rates, 1:2), dim(numbers)),
+    transformed_standard_errors(fit, numbers, fit$base_rates, 1:2), tolerance = 1e-3
   )
   # With strata of difficulty, errors are independent within strata.
   x <- withr::with_seed(3, simulate_ratings(
@@ -306,7 +306,9 @@ test_that("in pooled fits measures have no smaller error than with known truth",
   n <- as.vector(t(count_ratings_by_truth(fit)))
   expect_true(all(some$std.error >= sqrt(some$estimate * (1 - some$estimate) / n) - 1e-6))
   at <- transformed_measures(fit$matrices, fit$base_rates, NULL)
-  expect_lt(min(transformed_errors(fit, at, NULL) / errors_given_truth(fit, NULL)), 0.8)
+  expect_lt(
+    min(transformed_standard_errors(fit, at, NULL) / standard_errors_given_truth(fit, NULL)), 0.8
+  )
   # A rater whose matrix is known has no error.
   known <- quiet(fit_raters(x, dawid_skene(), known_raters = list(rater1 = confusion(fit)$rater1)))
   of_known <- test_accuracy(known)
