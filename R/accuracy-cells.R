@@ -29,7 +29,7 @@
 #' @param interval Kind of interval. The default `NULL` uses the kind of interval in `x`, such as
 #'   `"robust"` (sampling error and an allowance for errors that system and raters share). Other
 #'   values are `"bootstrap"` (percentiles of bootstrap replicates, which contain sampling error
-#'   only), `"none"` and, if `x` has gold cases, `r list_ids(gold_intervals)` (see *Gold cases*). If
+#'   only), `"none"` and, if `x` has gold cases, `r ids_text(gold_intervals)` (see *Gold cases*). If
 #'   `x` was estimated from posterior draws, `"posterior"` replaces `"bootstrap"`. There are no
 #'   `"profile"` intervals.
 #' @param systems Names of the systems whose matrices are computed; `NULL`, the default, for all.
@@ -118,12 +118,12 @@ confusion_counts <- function(estimate) {
       colMeans(estimate$cells$values), rep(seq_along(x$systems), each = category_count^2)
     )))
   }
-  rated_weight <- pattern_weights(x) * is_usable_pattern(estimate$fit)
+  usable_weights <- pattern_weights(x) * is_usable_pattern(estimate$fit)
   lapply(seq_along(x$systems), function(s) {
     posterior <- estimate$posterior[[s]]
     if (is.null(posterior) || is.na(estimate$table$estimate[[s]]))
       rep(NA_real_, category_count^2) else
-      counts_of_answers(pattern_answers(x)[, s], posterior, rated_weight)
+      counts_of_answers(pattern_answers(x)[, s], posterior, usable_weights)
   })
 }
 
@@ -227,13 +227,13 @@ shift_replicates <- function(values, estimate) {
 # * options: list of settings.
 # * note: a sentence about the sources of error in the intervals. NULL without intervals.
 new_confusion_estimate <- function(cells, categories, options, note) {
-  recall <- categories[categories$measure == "recall", ]
-  precision <- categories[categories$measure == "precision", ]
+  recall_rows <- categories[categories$measure == "recall", ]
+  precision_rows <- categories[categories$measure == "precision", ]
   na_without_intervals <- function(value) if (is.null(note)) value[NA_integer_] else value
   n_systems <- n_distinct(cells$system)
   glance_columns <- list(
     systems = n_systems, categories = n_distinct(cells$truth),
-    recall = mean_known(recall$estimate), precision = mean_known(precision$estimate),
+    recall = mean_known(recall_rows$estimate), precision = mean_known(precision_rows$estimate),
     method = options$method,
     interval = options$interval, conf_level = na_without_intervals(options$conf_level),
     replicates = na_without_intervals(options$replicates)
@@ -242,10 +242,11 @@ new_confusion_estimate <- function(cells, categories, options, note) {
     count_noun(n_systems, "system"), ", ",
     count_noun(glance_columns$categories, "category")
   )
-  by_category <- data.frame(
-    system = recall$system, category = recall$category, recall = format_estimates(recall),
-    precision = format_estimates(precision), cases = format_decimals(recall$n, 1L),
-    answers = number(round(precision$n, 1L))
+  category_table <- data.frame(
+    system = recall_rows$system, category = recall_rows$category,
+    recall = format_estimates(recall_rows), precision = format_estimates(precision_rows),
+    cases = format_decimals(recall_rows$n, 1L),
+    answers = number(round(precision_rows$n, 1L))
   )
   new_result("confusion_estimate",
     tables = list(cells = cells, categories = categories), facts = glance_columns,
@@ -253,8 +254,8 @@ new_confusion_estimate <- function(cells, categories, options, note) {
     line = sprintf("%s: mean recall %s, mean precision %s", size_text,
       format_decimals(glance_columns$recall, 2L), format_decimals(glance_columns$precision, 2L)),
     caption = paste0(size_text, ", ", options$words),
-    shown = make_confusion_views(list_confusion_matrices(cells), by_category),
-    document = view(by_category, names(by_category)[c(n_systems > 1L, rep(TRUE, 5L))]),
+    shown = make_confusion_views(list_confusion_matrices(cells), category_table),
+    document = view(category_table, names(category_table)[c(n_systems > 1L, rep(TRUE, 5L))]),
     notes = c(
       "Recall: a case of the category is recognised; precision: an answer of the category is right;
        cases: expected number",
@@ -273,14 +274,14 @@ new_confusion_estimate <- function(cells, categories, options, note) {
 # Returns the tables that are printed for the first four systems (see view()). The confusion matrix
 # is left out if it has more than 12 categories.
 # * matrices: list of confusion matrices, named by system.
-# * by_category: recall and precision as strings, a row per system and category.
-make_confusion_views <- function(matrices, by_category) {
+# * category_table: recall and precision as strings, a row per system and category.
+make_confusion_views <- function(matrices, category_table) {
   unlist(lapply(head(names(matrices), 4L), function(system) {
     matrix <- matrices[[system]]
     drop_null(list(
       if (ncol(matrix) <= 12L) view_of_matrix(matrix, "truth",
         title = paste0(system, ": probability of the answer, truth in rows")),
-      view(by_category[by_category$system == system, -1L],
+      view(category_table[category_table$system == system, -1L],
         most = 30L, title = paste0(system, ", by category"))
     ))
   }), recursive = FALSE)

@@ -33,7 +33,7 @@ estimator_setup <- function(fit, method, options) {
   # counts are rescaled. Shares of a population (they sum to 1) are multiplied by a million. Other
   # weights are rescaled to sum to the number of cases.
   if (has_fixed_models && !weights_are_counts(x)) {
-    weight <- if (abs(sum(weight) - 1) <= 0.01) n_population_cases * weight else
+    weight <- if (abs(sum(weight) - 1) <= 0.01) assumed_population_size * weight else
       weights_of_labels(x)
   }
   replicate_fit_method <- if (fit$method == "pairs") "pairs" else "likelihood"
@@ -61,7 +61,7 @@ estimator_setup <- function(fit, method, options) {
 # two cases:
 # * there are more than `max_refitted_systems` systems
 # * `paired` is TRUE: replicates are needed only for the correlation of systems
-replicating_estimator <- function(fit, method, options, paired) {
+make_replicating_estimator <- function(fit, method, options, paired) {
   uses_approximation <- method$likelihood && fit$method != "pairs" && is.null(fit$refit) &&
     is.null(options$deviance) && (paired || n_systems(fit$x) > max_refitted_systems)
   if (!uses_approximation) return(make_estimator(fit, method, options))
@@ -71,7 +71,7 @@ replicating_estimator <- function(fit, method, options, paired) {
   )
 }
 
-n_population_cases <- 1e6 # sum of weights that were probabilities
+assumed_population_size <- 1e6 # sum of weights that were probabilities
 max_refitted_systems <- 100L # with more systems, replicates approximate refits
 
 # Returns the assumed amount of shared errors in the form that the core needs: a number from 0
@@ -113,10 +113,10 @@ compute_replicates <- function(estimator, quantity, resampling, tick = no_tick) 
     case_replicates(estimator, resampling, tick)
   } else if (inherits(estimator, "linear_estimator")) {
     # The core reports how many systems are finished. `tick` needs a number of finished replicates.
-    replicates_per_system <- resampling$replicates / ncol(estimator$patterns$answer)
+    n_replicates_per_system <- resampling$replicates / ncol(estimator$patterns$answer)
     core_linear_replicates(
       estimator$patterns, estimator$weight, estimator$setup, resampling,
-      function(done) tick(floor(done * replicates_per_system))
+      function(done) tick(floor(done * n_replicates_per_system))
     )
   } else if (is.function(estimator)) {
     stack_rows(run_replicates(function(weight) estimator(weight, quantity), resampling,
@@ -239,21 +239,21 @@ shared_errors_note <- function(x) {
 
 # Returns the sentence about the assumed shared errors for a methods paragraph.
 explain_shared_errors <- function(estimate) {
-  independence <- paste("Systems and raters are taken to err",
+  independence_text <- paste("Systems and raters are taken to err",
     if (estimate$options$method == "average") "independently given the truth" else
       independence_words(estimate$fit$model))
   sub("{moved}", format_span(estimate$details$common, whole_percent), fixed = TRUE, switch(
     if (shows_no_shared_errors(estimate)) "no sign" else
       as.character(common_setting(estimate)),
-    `no sign` = paste0(independence, "; the ratings neither show nor rule out shared errors, so the
-      estimate was not corrected."),
-    typical = paste0(independence, ". But they tend to err on the same cases. The estimate was
+    `no sign` = paste0(independence_text, "; the ratings neither show nor rule out shared errors, so
+      the estimate was not corrected."),
+    typical = paste0(independence_text, ". But they tend to err on the same cases. The estimate was
       therefore moved {moved} of the way to the accuracy that the system has if it shares all of the
       raters' errors (the mean posterior probability of its answers under models of the raters
       only). A rule sets this share: it decreases with the number of categories, and with the weight
       of models with equally difficult cases and without confusion matrices. The rule does not test
       these assumptions."),
-    none = paste0(independence, "."),
+    none = paste0(independence_text, "."),
     "It was assumed that errors are shared: the estimate was moved {moved} of the way to the
       accuracy that the system has if it errs where the raters err."
   ))

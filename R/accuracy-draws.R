@@ -200,22 +200,25 @@ draw_accuracies <- function(fit) {
   cut_run <- run_sampler(x, task, options)
   n_matrices <- max(task$prior$matrix_of)
   system_numbers <- seq_along(x$systems)
-  shared <- lapply(system_numbers, function(s) draw_cells(cut_run$draws, n_matrices + s, task))
-  independent <- lapply(system_numbers, function(s) {
+  shared_cells <- lapply(system_numbers, function(s) {
+    draw_cells(cut_run$draws, n_matrices + s, task)
+  })
+  independent_cells <- lapply(system_numbers, function(s) {
     joint_input <- make_joint_task(fit, s)
     draws <- run_sampler(joint_input$x, joint_input$task, options, joined = TRUE)$draws
     cells <- draw_cells(draws, n_matrices + 1L, joint_input$task)
     # Draws with independent errors are sorted so that their accuracies have the same ranks as in
     # the draws with shared errors. The accuracies of systems are then correlated in the same way.
-    shared_ranks <- rank(compute_accuracy(shared[[s]]), ties.method = "first")
+    shared_ranks <- rank(compute_accuracy(shared_cells[[s]]), ties.method = "first")
     draw_order <- order(compute_accuracy(cells))[shared_ranks]
     pick_rows(cells, draw_order)
   })
   compute_accuracies <-
     function(cells) vapply(cells, compute_accuracy, numeric(nrow(cut_run$draws)))
   list(
-    shared = compute_accuracies(shared), independent = compute_accuracies(independent),
-    shared_cells = shared, independent_cells = independent, posterior = cut_run$posterior
+    shared = compute_accuracies(shared_cells), independent = compute_accuracies(independent_cells),
+    shared_cells = shared_cells, independent_cells = independent_cells,
+    posterior = cut_run$posterior
   )
 }
 
@@ -255,7 +258,7 @@ mix_draws <- function(fit, unmixed_draws, options) {
   accuracy <- unmixed_draws$independent - mean_sharing * difference
   sampling_error <- apply(accuracy, 2L, sd)
   p_rating_correct <- fit$posterior[cbind(rating_pattern(x), rating_category(x))]
-  errors <- columns_tibble(
+  error_table <- columns_tibble(
     sampling = sampling_error, of_sampling = sampling_error^2, of_common = 0, of_hidden = 0,
     sharing = mean_sharing, rater_error = 1 - weighted.mean(p_rating_correct, rating_weights(x)),
     range = base_rate_ranges(x)
@@ -265,8 +268,8 @@ mix_draws <- function(fit, unmixed_draws, options) {
     zeros <- 0 * mean_accuracy
     unknown_share <- unknown_truth_share(fit)
     robust_result <- core_robust_error(
-      mean_accuracy, zeros, zeros, 1 + zeros, errors$rater_error,
-      range_width_for_error(x, errors$range),
+      mean_accuracy, zeros, zeros, 1 + zeros, error_table$rater_error,
+      range_width_for_error(x, error_table$range),
       ifelse(is.na(unknown_share), 1, unknown_share), panel_kind(x)
     )
     sharing_sd <- if (panel_kind(x) == "machines") 0 else prior_sharing_sd
@@ -280,8 +283,8 @@ mix_draws <- function(fit, unmixed_draws, options) {
       rep(robust_result$hidden, each = nrow(difference))
     sharing_draws <- mean_sharing + sharing_sd * sharing_noise
     accuracy <- centred_accuracy - sharing_sd * sharing_noise * difference + hidden_noise
-    errors$of_common <- sharing_sd^2 * colMeans(difference^2)
-    errors$of_hidden <- robust_result$hidden^2
+    error_table$of_common <- sharing_sd^2 * colMeans(difference^2)
+    error_table$of_hidden <- robust_result$hidden^2
   }
   accuracy <- clip01(accuracy)
   cells <- lapply(seq_len(ncol(difference)), function(s) {
@@ -289,7 +292,7 @@ mix_draws <- function(fit, unmixed_draws, options) {
       sharing_draws[, s] * unmixed_draws$shared_cells[[s]]
     rescale_cells(pmax(mixed_cells, 0), accuracy[, s], n_categories(x))
   })
-  list(accuracy = accuracy, cells = cells, errors = errors)
+  list(accuracy = accuracy, cells = cells, errors = error_table)
 }
 
 # Prior standard deviation of the degree to which a system shares the errors of raters, from 0
@@ -309,9 +312,9 @@ rescale_cells <- function(cells, accuracy, n_labels) {
 
 # With gold cases, a share of the draws is replaced by draws from a vague prior, because the model
 # of the ratings may be wrong. The share increases with the number of gold cases, up to
-# `max_vague_share`. With `gold_for_half_vague_share` gold cases, it is half as large.
+# `max_vague_share`. With `n_gold_for_half_vague_share` gold cases, it is half as large.
 max_vague_share <- 0.3
-gold_for_half_vague_share <- 10
+n_gold_for_half_vague_share <- 10
 
 # Resamples the draws of each system's accuracy. The weight of a draw is the likelihood of the drawn
 # accuracy, given the number of correct answers to gold cases.
@@ -326,7 +329,7 @@ resample_by_gold <- function(draws, x, gold) {
     n_right <- sum(case_weights[answers[, s] == gold$truth]) # an answer is 0 if it is missing
     old_accuracy <- draws$accuracy[, s]
     n_draws <- length(old_accuracy)
-    is_replaced <- runif(n_draws) < max_vague_share / (1 + (gold_for_half_vague_share / n_gold)^2)
+    is_replaced <- runif(n_draws) < max_vague_share / (1 + (n_gold_for_half_vague_share / n_gold)^2)
     accuracy <- ifelse(is_replaced, stats::rbeta(n_draws, 0.5, 0.5), old_accuracy)
     log_weight <- stats::dbinom(n_right, n_gold, accuracy, log = TRUE)
     weight <- exp(log_weight - max(log_weight))

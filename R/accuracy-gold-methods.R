@@ -126,7 +126,7 @@ cluster_note <- function(gold) {
 #'   `known_truth` with a column `probability`. Otherwise the probability, in (0, 1], that a gold
 #'   case is in any of the batches: a vector named by case, or a data frame with columns `case` and
 #'   `probability`.
-#' @param interval Kind of interval: `r list_ids(gold_intervals)`, see *Gold cases* in
+#' @param interval Kind of interval: `r ids_text(gold_intervals)`, see *Gold cases* in
 #'   [estimate_accuracy()]. The default is the kind in `object`.
 #' @param conf_level Confidence level of the intervals. The default is the level in `object`. It
 #'   cannot be changed for estimates from posterior draws, from a rater with known error rates, or

@@ -170,10 +170,10 @@ correct_by_gold <- function(estimate, gold, predicted = NULL) {
   )
   targets_these_cases <- settings$target == "cases" & sources$interval != source_ratings_only &
     !is.na(sources$estimate)
-  measured_row <- match(sources$system, table_from_ratings$system[is_measured])
-  sources$labels <- equivalent_gold_cases(
-    sources, ifelse(targets_these_cases, measurements$cases[measured_row], Inf),
-    measurements$variance[measured_row]
+  measured_row_numbers <- match(sources$system, table_from_ratings$system[is_measured])
+  sources$labels <- count_equivalent_gold_cases(
+    sources, ifelse(targets_these_cases, measurements$cases[measured_row_numbers], Inf),
+    measurements$variance[measured_row_numbers]
   )
   estimate$gold$sources <- sources[names(empty_gold_sources)]
   estimate$gold$details <- gold_details(
@@ -281,7 +281,7 @@ apply_gold_sources <- function(table, sources, interval, n_cases) {
 # * n_cases: number of cases whose accuracy is estimated, Inf for the accuracy in a population.
 # * case_variance: variance of the value of a single case (1 if the answer is correct, 0 if not). If
 #   it is NA, it is computed from the estimate.
-equivalent_gold_cases <- function(rows, n_cases, case_variance) {
+count_equivalent_gold_cases <- function(rows, n_cases, case_variance) {
   case_variance <- ifelse(is.na(case_variance), bernoulli_variance(rows$estimate), case_variance)
   # Squared standard error, divided by the variance of a single case.
   relative_variance <- ifelse(is.na(rows$size), rows$std.error^2 / case_variance, 1 / rows$size)
@@ -363,11 +363,11 @@ extract_pilot <- function(gold, s) {
   is_answered <- answer > 0
   correlation <- correlation_in_clusters((answer == evidence$truth)[is_answered],
     evidence$w[is_answered], evidence$cluster[is_answered])
-  cases <- evidence$all_clusters
-  weight <- cases$weight * (evidence$answer[cases$pattern, s] > 0)
-  n_cases <- rowsum_codes(cases$cluster, weight, max(cases$cluster))
-  design_of_all_cases <- 1 + correlation * (sum(n_cases^2) / sum(n_cases) - 1)
-  replace(pilot, "full_design", max(pilot$full_design, design_of_all_cases))
+  cluster_table <- evidence$all_clusters
+  weight <- cluster_table$weight * (evidence$answer[cluster_table$pattern, s] > 0)
+  cluster_sizes <- rowsum_codes(cluster_table$cluster, weight, max(cluster_table$cluster))
+  design_effect_of_all_cases <- 1 + correlation * (sum(cluster_sizes^2) / sum(cluster_sizes) - 1)
+  replace(pilot, "full_design", max(pilot$full_design, design_effect_of_all_cases))
 }
 
 # Estimates the correlation of `is_right` between two cases of the same cluster, from 0 to 1.
@@ -395,6 +395,6 @@ correlation_in_clusters <- function(is_right, w, cluster) {
 # * gold, n_cases: numbers of gold cases and of all cases.
 # * x: a list with design effects in the present gold cases (`design`) and in all cases
 #   (`full_design`).
-planned_design <- function(gold, x, n_cases) {
+planned_design_effect <- function(gold, x, n_cases) {
   pmax(x$design, 1 + (x$full_design - 1) * gold / n_cases)
 }

@@ -207,10 +207,14 @@ labels_with_gold <- function(x, gold, votes) {
   labels$certain <- truth_of_patterns(labels$x) > 0L
   labels$one_judge <- all(pattern_lengths(x) < 2L)
   n_rated_gold <- sum(is_rated_pattern(labels$x)[labels$x$index[gold$case]])
-  if (labels$one_judge || n_rated_gold < min_gold || !is_probability_sample(gold, x)) return(labels)
-  blind_labels <- without_warnings(average_labels(x))
-  if (is.null(blind_labels$reason)) labels[c("gold", "blind")] <- list(gold, blind_labels)
+  if (labels$one_judge || n_rated_gold < min_gold_cases || !is_probability_sample(gold, x)) {
+    return(labels)
+  }
+  labels_without_gold <- without_warnings(average_labels(x))
+  if (is.null(labels_without_gold$reason)) {
+    labels[c("gold", "blind")] <- list(gold, labels_without_gold)
+  }
   labels
 }
 
-min_gold <- 5L # number of rated gold cases that calibration needs
+min_gold_cases <- 5L # number of rated gold cases that calibration needs

@@ -72,7 +72,7 @@ show_accuracy <- function(x) {
     if (any_known(table$shared)) list(range = format_accuracy_range(table))
   attr(x, "schema") <- new_schema(NULL, glance_columns, format(x), caption,
     head = c(caption, if (fit$identified == "yes" && !inherits(fit, "judge_fit")) {
-      rater_words(glance_columns, fit$model)
+      describe_rater_agreement(glance_columns, fit$model)
     }),
     shown = view(
       list2DF(c(table, extra_columns)),
@@ -116,7 +116,7 @@ estimator_words <- function(estimate, model = NULL) {
     paste("judged by", x$raters),
     if (inherits(estimate$fit, "judge_fit")) "calibrated on other cases"
   )))
-  method_words(estimate$options$method, model)
+  format_method(estimate$options$method, model)
 }
 
 # Returns the columns of glance(). Columns that do not apply are NA or left out. `record`: see
@@ -160,7 +160,7 @@ rerun_reliability <- function(x) {
 
 # Returns the printed line on the raters: their agreement, and their accuracy under the fitted
 # `model`. `glance_columns`: result of compute_glance_columns().
-rater_words <- function(glance_columns, model) {
+describe_rater_agreement <- function(glance_columns, model) {
   sprintf(
     "Raters: agreement %s (Fleiss' kappa %s), accuracy %s %s",
     percent(glance_columns$agreement), format_decimals(glance_columns$kappa, 2L),
@@ -176,7 +176,7 @@ accuracy_notes <- function(x, record) {
   table <- x$table
   fit <- x$fit
   shorten_names <- function(names) shorten(names, most = 4L)
-  has_range <- is.null(x$gold$evidence) && any_known(table$shared)
+  has_accuracy_range <- is.null(x$gold$evidence) && any_known(table$shared)
   all_rest_on_gold <- all(rests_on_gold(x))
   assumption_note <- if (!all_rest_on_gold) shared_errors_note(x)
   uninformative_share <- x$details$uninformative
@@ -193,7 +193,7 @@ accuracy_notes <- function(x, record) {
       ))
     ),
     if (!is.null(x$gold)) c(gold_notes(x), if (is_one_rater(fit$x)) note_of_one_rater(x)),
-    if (has_range) {
+    if (has_accuracy_range) {
       note(paste(c(
         "Range: from errors shared with the raters to independent errors (not bounds).",
         assumption_note
@@ -335,18 +335,19 @@ detail_titles <- c(
 # ---- Words for sentences about estimates --------------------------------------------------------
 
 # Returns numbers of cases as words, such as "1,200 cases".
-cases_words <- function(n) map_chr(n, count_noun, "case")
+format_n_cases <- function(n) map_chr(n, count_noun, "case")
 
-basis_words <- function(estimate, n) paste("On", cases_words(n), judges_words(estimate))
+describe_basis <-
+  function(estimate, n) paste("On", format_n_cases(n), describe_raters_and_truth(estimate))
 
 # Describes the raters and the known truth of an estimate, such as "with ratings by 3 raters and
 # without known truth".
-judges_words <- function(estimate) {
+describe_raters_and_truth <- function(estimate) {
   x <- estimate$fit$x
   raters <- if (is_one_rater(x)) paste("judged by", x$raters) else
     paste("with ratings by", count_noun(n_raters(x), "rater",
       if (panel_kind(estimate) == "machines") machine_kind_words(estimate) else "raters"), "and")
-  paste(raters, truth_words(estimate))
+  paste(raters, describe_known_truth(estimate))
 }
 
 # Number of cases with known truth: the gold cases of the estimate, or the known truths given to its
@@ -361,10 +362,10 @@ has_all_truths <- function(estimate) {
   count_known_truths(estimate) == sum(pattern_weights(estimate$fit$x))
 }
 
-truth_words <- function(estimate) {
+describe_known_truth <- function(estimate) {
   calibration_sample <- estimate$fit$calibrated
   if (!is.null(calibration_sample)) return(paste(
-    "with a calibration sample of", cases_words(sum(calibration_sample$counts)), "from elsewhere"
+    "with a calibration sample of", format_n_cases(sum(calibration_sample$counts)), "from elsewhere"
   ))
   n_known <- count_known_truths(estimate)
   if (n_known == 0L) return("without known truth")

@@ -73,8 +73,8 @@ new_interval <- function(id, words = id, find = NULL, draws = NULL, note = funct
                          gold = NULL, own_fit = FALSE, drawn = FALSE, explain = NULL) {
   record <- mget(names(formals()))
   stopifnot(spread %in% c("percentile", "delta", ""))
-  flags <- c("likelihood", "clusters", "average", "hidden", "compiled", "own_fit", "drawn")
-  check_record(record, flags, c("id", "words"), c("find", "draws", "note"))
+  flag_fields <- c("likelihood", "clusters", "average", "hidden", "compiled", "own_fit", "drawn")
+  check_record(record, flag_fields, c("id", "words"), c("find", "draws", "note"))
 }
 
 # Creates the record of a kind of interval that uses gold cases, see new_interval().
@@ -87,8 +87,8 @@ new_interval <- function(id, words = id, find = NULL, draws = NULL, note = funct
 # * explained: end of a sentence for methods paragraphs. The sentence begins with "The interval"
 # * anytime: may the interval be computed after every gold case?
 # * uses_prior: does the interval use the estimate from ratings as a prior?
-gold_interval <- function(id, share, difference, note, explained, anytime = FALSE,
-                          uses_prior = FALSE) {
+new_gold_interval <- function(id, share, difference, note, explained, anytime = FALSE,
+                              uses_prior = FALSE) {
   stopifnot(is_bool(anytime), is_bool(uses_prior))
   with_settings <- function(interval_function) {
     function(x, ratings_estimates, settings) {
@@ -162,7 +162,7 @@ cell_intervals <- function(estimate) {
 }
 
 # Formats names of records for help pages, such as `"bootstrap"`, `"profile"` or `"none"`.
-list_ids <- function(records) {
+ids_text <- function(records) {
   ids <- sprintf("`\"%s\"`", names(records))
   paste(toString(head(ids, -1L)), "or", ids[[length(ids)]])
 }
@@ -218,7 +218,7 @@ can_run_compiled <- function(options) {
 
 # Returns the name of a method in words, followed by its `model`. The model is left out if the
 # method has a fixed set of models.
-method_words <- function(id, model = NULL) {
+format_method <- function(id, model = NULL) {
   method <- accuracy_methods[[id]]
   if (is.null(method)) id else
     toString(c(method$words, if (!is.null(model) && method$model != "own") format(model)))
@@ -258,11 +258,11 @@ check_accuracy_options <- function(x) {
 # Stops if the method, interval, model, fit, clusters and gold cases cannot be combined. All rules
 # are in find_combination_error() and the functions that it calls.
 check_combination <- function(options, model, fit, gold) {
-  error <- find_combination_error(
+  combination_error <- find_combination_error(
     method_of(options), interval_of(options), model, fit,
     !is.null(options$cluster), gold
   )
-  abort_argument_if(!is.null(error), error$arg, error$message)
+  abort_argument_if(!is.null(combination_error), combination_error$arg, combination_error$message)
 }
 
 # Checks whether a method, an interval and a model can be combined. Returns NULL if they can be

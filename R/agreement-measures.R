@@ -323,7 +323,7 @@ krippendorff_alpha <- function(x, level = c("nominal", "ordinal", "interval", "r
   if (level == "interval" && (is.matrix(x) || is.data.frame(x))) {
     rating_matrix <- as.matrix(x)
     has_many_values <- is.numeric(rating_matrix) && n_distinct(c(rating_matrix)) > max_categories
-    if (has_many_values) return(alpha_of_numbers(rating_matrix))
+    if (has_many_values) return(compute_alpha_of_numbers(rating_matrix))
   }
   compute_measure(x, paste(c("krippendorff_alpha", if (level != "nominal") level), collapse = "_"),
     scale_weights)
@@ -331,7 +331,7 @@ krippendorff_alpha <- function(x, level = c("nominal", "ordinal", "interval", "r
 
 # Computes Krippendorff's alpha at the interval level (Krippendorff 2004) from sums of squares,
 # without a table of categories. `numbers`: numeric ratings, a matrix (cases x raters).
-alpha_of_numbers <- function(numbers) {
+compute_alpha_of_numbers <- function(numbers) {
   numbers <- pick_rows(numbers, rowSums(!is.na(numbers)) > 1L)
   numbers <- numbers - mean(numbers, na.rm = TRUE)
   n_ratings_of_case <- rowSums(!is.na(numbers))

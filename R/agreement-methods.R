@@ -114,10 +114,10 @@ new_agreement <- function(table, details) {
       replicates = if (details$interval == "bootstrap") details$replicates else NA_integer_
     ),
     line = if (nrow(table) != 1L) {
-      shorten(paste(names_of_agreement(table), format_decimals(table$estimate, 2L)), "; ")
+      shorten(paste(name_agreement_rows(table), format_decimals(table$estimate, 2L)), "; ")
     } else {
       paste(
-        names_of_agreement(table, measure_titles(table$measure, details$scale_name)),
+        name_agreement_rows(table, measure_titles(table$measure, details$scale_name)),
         estimate_words(table, details$conf_level, function(value) format_decimals(value, 2L))
       )
     },
@@ -148,7 +148,7 @@ agreement_label_columns <- function(x) {
 }
 
 # Returns a name for each row of an agreement result, such as "cohen_kappa (rater1, rater2)".
-names_of_agreement <- function(x, measure = x$measure) {
+name_agreement_rows <- function(x, measure = x$measure) {
   label_columns <- plain_data_frame(x)[setdiff(agreement_label_columns(x), "measure")]
   if (is_empty(label_columns)) return(as.character(measure))
   paste0(measure, " (", paste_columns(label_columns), ")")
@@ -158,7 +158,7 @@ names_of_agreement <- function(x, measure = x$measure) {
 # of ratings, and scale weights.
 agreement_notes <- function(table, details) {
   c(
-    reason_notes(table, names_of_agreement(table)),
+    reason_notes(table, name_agreement_rows(table)),
     switch(details$interval,
       jackknife = "Interval: jackknife over cases",
       bootstrap = sprintf("Interval: case bootstrap, %s replicates", number(details$replicates)),

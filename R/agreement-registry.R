@@ -191,7 +191,7 @@ scale_matrix <- function(name, labels) {
 # In answers with several labels, each set of labels that occurs becomes a category. The scale
 # weight of two sets is computed from their overlap.
 
-set_scales <- c("masi", "jaccard", "identity")
+label_set_scales <- c("masi", "jaccard", "identity")
 
 # Prepares ratings for measures of agreement. In answers with several labels, each set of labels
 # becomes a category.
@@ -207,10 +207,10 @@ prepare_for_agreement <- function(x, scale_weights, systems = FALSE, arg = "x", 
     weights <- check_scale_weights(scale_weights, x$categories)
     return(list(x = x, scale_weights = weights, labels = x$categories))
   }
-  abort_if(!is_string(scale_weights, set_scales), "labels",
+  abort_if(!is_string(scale_weights, label_set_scales), "labels",
     "Answers with several labels need {.arg scale_weights} for sets of labels.",
     x = "{.arg scale_weights} is {describe(scale_weights)}.",
-    i = "Give one of {.or {.val {set_scales}}}, or select a single label with
+    i = "Give one of {.or {.val {label_set_scales}}}, or select a single label with
         {.fun single_label}.", arg = "scale_weights")
   check_single_answers(x, arg,
     "With several labels per answer, each rater may answer a case only once.")
@@ -221,8 +221,8 @@ prepare_for_agreement <- function(x, scale_weights, systems = FALSE, arg = "x", 
   sets <- lapply(sets, function(labels) sort(match(labels, x$categories)))
   sets <- unique(c(chosen_sets, system_sets, sets))
   label_codes <- seq_along(x$categories)
-  set_names <- map_chr(sets, function(set) paste(x$categories[set], collapse = " + "))
-  set_names[set_names == ""] <- "no label"
+  label_set_names <- map_chr(sets, function(set) paste(x$categories[set], collapse = " + "))
+  label_set_names[label_set_names == ""] <- "no label"
   is_first_entry <- !duplicated(answer_number(entries))
   answers <- c(
     lapply(entries[c("unit", "worker")], `[`, is_first_entry),
@@ -232,7 +232,7 @@ prepare_for_agreement <- function(x, scale_weights, systems = FALSE, arg = "x", 
     if (n_systems(x) > 0L) recode_answers(x, match(as.list(label_codes), sets)) else x
   has_label <- t(vapply(sets, function(set) label_codes %in% set, label_codes > 0L))
   list(
-    x = replace_ratings(recoded_ratings, answers, make.unique(set_names)),
+    x = replace_ratings(recoded_ratings, answers, make.unique(label_set_names)),
     scale_weights = label_set_weights(has_label, scale_weights), labels = x$categories
   )
 }
@@ -255,10 +255,10 @@ chosen_labels <- function(entries) {
 # empty sets are equal. `has_label` (sets x labels): does the set contain the label?
 label_set_weights <- function(has_label, scale) {
   n_in_both <- tcrossprod(has_label + 0)
-  set_size <- diag(n_in_both)
-  n_in_either <- outer(set_size, set_size, `+`) - n_in_both
+  label_set_sizes <- diag(n_in_both)
+  n_in_either <- outer(label_set_sizes, label_set_sizes, `+`) - n_in_both
   is_equal <- n_in_both == n_in_either
-  is_subset <- n_in_both == outer(set_size, set_size, pmin)
+  is_subset <- n_in_both == outer(label_set_sizes, label_set_sizes, pmin)
   jaccard <- ifelse(is_equal, 1, n_in_both / pmax(n_in_either, 1))
   switch(scale,
     identity = is_equal + 0, jaccard = jaccard, masi = jaccard * (1 + is_subset + is_equal) / 3

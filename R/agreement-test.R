@@ -207,12 +207,13 @@ make_test_row <- function(measure, input, details) {
   c(
     measure = measure$id, scale_weights = details$scale_name, evaluation["estimate"],
     details["null"], evaluation["std.error"], statistic = statistic,
-    p.value = p_value(statistic, degrees_of_freedom, details$alternative), details["alternative"],
+    p.value = compute_p_value(statistic, degrees_of_freedom, details$alternative),
+    details["alternative"],
     evaluation[c("n", "method", "reason")]
   )
 }
 
-p_value <- function(statistic, degrees_of_freedom, alternative) {
+compute_p_value <- function(statistic, degrees_of_freedom, alternative) {
   if (is.na(statistic)) return(NA_real_)
   switch(alternative,
     two.sided = 2 * pt(-abs(statistic), degrees_of_freedom),
@@ -254,7 +255,7 @@ make_difference_row <- function(measure, panel_inputs, details) {
     estimate1 = x_evaluation$estimate, estimate2 = y_evaluation$estimate,
     std.error = standard_error,
     conf.low = difference - half_width, conf.high = difference + half_width, statistic = statistic,
-    p.value = p_value(statistic, n - 1, details$alternative),
+    p.value = compute_p_value(statistic, n - 1, details$alternative),
     n = length(if (details$grouped) unlist(case_names) else intersect(case_names$x, case_names$y)),
     method = x_evaluation$method, reason = reason
   )
@@ -308,7 +309,7 @@ new_agreement_test <- function(table, details) {
     ),
     line = shorten(paste0(
       if (is_comparison) "difference of ",
-      names_of_agreement(table, measure_titles(table$measure, details$scale_name)), " ",
+      name_agreement_rows(table, measure_titles(table$measure, details$scale_name)), " ",
       format_decimals(table$estimate, 2L),
       ifelse(is.na(p_values), paste0(" (", table$reason, ")"), paste(", p", p_value_texts))
     ), "; "),
@@ -319,7 +320,7 @@ new_agreement_test <- function(table, details) {
       details$conf_level
     ),
     notes = c(
-      reason_notes(table, names_of_agreement(table)),
+      reason_notes(table, name_agreement_rows(table)),
       weights_note(table, details), details$silent
     )
   )

@@ -272,13 +272,13 @@ read_counts <- function(x, counts) {
 # * repeaters: raters who rated a case more than once.
 # * repeated: did any of the judges rate a case more than once?
 new_judge_view <- function(x, systems = FALSE) {
-  raters <- seq_along(x$raters)
+  rater_numbers <- seq_along(x$raters)
   judge_names <- c(x$raters, if (systems) x$systems)
   repeaters <- unique(repeated_ratings(x$patterns)$rater)
   list(
     x = x, weight = pattern_weights(x), cases = pattern_cases(x),
-    counted = weights_are_counts(x), rater = raters,
-    system = (length(raters) + seq_along(x$systems)) * systems, judges = length(judge_names),
+    counted = weights_are_counts(x), rater = rater_numbers,
+    system = (length(rater_numbers) + seq_along(x$systems)) * systems, judges = length(judge_names),
     names = judge_names, category = seq_along(x$categories), labels = x$categories, binary = FALSE,
     repeaters = repeaters, repeated = !is_empty(repeaters)
   )

@@ -227,9 +227,9 @@ autoplot.alt_test <- function(object, ...) { # nolint: object_name.
   table$rater <- factor_from_top(table$rater)
   table$outcome <- factor(table$won, c(TRUE, FALSE), c("the system wins", "it does not"))
   # Names of raters are shown only if they do not overlap.
-  has_names <- nlevels(table$rater) * ggplot2::wrap_dims(nlevels(table$system))[[1L]] <= 30L
-  start_plot(table, "lead", if (has_names) "rater" else "system") +
-    (if (has_names) facet_by(table, "system")) +
+  shows_rater_names <- nlevels(table$rater) * ggplot2::wrap_dims(nlevels(table$system))[[1L]] <= 30L
+  start_plot(table, "lead", if (shows_rater_names) "rater" else "system") +
+    (if (shows_rater_names) facet_by(table, "system")) +
     line_at(object$options$epsilon, "muted", 2) +
     main_points(mapping = aes_columns(shape = "outcome"), alpha = 0.8, show.legend = TRUE) +
     ggplot2::scale_shape_manual(values = c(16, 1), drop = FALSE) +

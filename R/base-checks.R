@@ -345,10 +345,10 @@ similar_values_hint <- function(values, valid_values) {
 # Checks that `x` contains at least one name, that its names are different, and that all are in
 # `choices`. `hint`: a hint for the error if a name is not in `choices`, nor similar to one.
 check_names_among <- function(x, choices, arg, hint = NULL) {
-  given_names <- if (is.character(x)) x else character()
-  unknown_names <- printable(setdiff(given_names, choices))
-  repeated_names <- repeated_values(given_names)
-  problem <- if (is_empty(given_names)) "It is {describe(x)}." else
+  requested_names <- if (is.character(x)) x else character()
+  unknown_names <- printable(setdiff(requested_names, choices))
+  repeated_names <- repeated_values(requested_names)
+  problem <- if (is_empty(requested_names)) "It is {describe(x)}." else
     if (!is_empty(unknown_names)) "There is no {.val {unknown_names}}." else
       if (!is_empty(repeated_names)) "{.val {repeated_names}} {?is/are} named more than once."
   abort_argument_if(problem, arg, "must be different names among {.val {choices}}.", x = problem,

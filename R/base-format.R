@@ -44,14 +44,14 @@ count_noun <- function(n, noun, plural = paste0(sub("y$", "ie", noun), "s")) {
   paste(number(n), if (n == 1) noun else plural)
 }
 
-capitalised <- function(words) paste0(capitals(substr(words, 1L, 1L)), substring(words, 2L))
+capitalised <- function(words) paste0(to_capitals(substr(words, 1L, 1L)), substring(words, 2L))
 
 small_letters <- paste(letters, collapse = "")
 capital_letters <- paste(LETTERS, collapse = "")
 
 # Converts English words to capitals. Does not use `toupper()`, which converts "i" to another letter
 # in a Turkish locale.
-capitals <- function(words) chartr(small_letters, capital_letters, words)
+to_capitals <- function(words) chartr(small_letters, capital_letters, words)
 
 # Converts strings to small letters, with the same result in every locale. "I", with or without a
 # dot, becomes "i"; `tolower()` converts it differently in a Turkish locale. In the C locale
@@ -131,11 +131,11 @@ interval_title <- function(level) paste0(format(100 * level), "% interval")
 estimate_words <- function(table, level, show) {
   ifelse(
     is.na(table$estimate), paste0("unknown (", table$reason, ")"),
-    paste0(show(table$estimate), interval_words(table, level, show))
+    paste0(show(table$estimate), format_interval_with_title(table, level, show))
   )
 }
 
-interval_words <- function(table, level, show) {
+format_interval_with_title <- function(table, level, show) {
   ifelse(is.na(table$conf.low), "", sprintf(
     " (%s %s to %s)", interval_title(level), show(table$conf.low), show(table$conf.high)
   ))

@@ -63,7 +63,7 @@ new_k_check <- function(table, about) {
   violated_properties <- unique(k_property_names[table$property[is_violated]])
   printed_tests <- table
   printed_tests$property <- unname(k_property_names[table$property])
-  printed_tests$verdict[is_violated] <- capitals(table$verdict[is_violated])
+  printed_tests$verdict[is_violated] <- to_capitals(table$verdict[is_violated])
   # Titles of the printed notes that name the raters or categories with the largest deviations
   has_concerns <- !is.na(table$concerns)
   concern_titles <- c(

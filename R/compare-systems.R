@@ -186,7 +186,7 @@ compare_systems <- function(x, systems = NULL, conf_level = NULL, simultaneous =
       ratings_estimate, pairs, conf_level, simultaneous && !has_gold
     )
     comparison$options$simultaneous <- simultaneous
-    comparison$options$judges <- judges_words(estimate)
+    comparison$options$judges <- describe_raters_and_truth(estimate)
     comparison$options$followers <- find_followers(measured_estimate)
     comparison$options$reservations <- limitation_sentences(estimate, "the systems share")
     if (has_gold) compare_with_gold(comparison, measured_estimate, pairs) else comparison

@@ -155,7 +155,7 @@ gate_rows.accuracy_estimate <- function(x, at_least) {
     n_further_labels <- seq(0, max(0, pilot$cases - pilot$gold))
     pilot$gold <- pilot$gold + n_further_labels
     # The design effect of clusters increases, because more gold cases are then in the same cluster.
-    pilot$design <- planned_design(pilot$gold, pilot, pilot$cases)
+    pilot$design <- planned_design_effect(pilot$gold, pilot, pilot$cases)
     effective_size <- 1 / relative_error_variance(pilot, gold$settings$target)
     estimated_share <- rows$estimate[[s]]
     limits <-

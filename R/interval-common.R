@@ -37,7 +37,7 @@ stand_in_replicates <- function(estimate, quantity) {
   if (is_accuracy && uses_stand_in && n_systems(fit$x) <= max_refitted_systems) {
     options$replicates <- max(options$replicates, min_stand_in_replicates)
   }
-  estimator <- if (is_accuracy) replicating_estimator(fit, method, options, uses_stand_in) else
+  estimator <- if (is_accuracy) make_replicating_estimator(fit, method, options, uses_stand_in) else
     make_estimator(fit, method, options)
   if (!uses_stand_in && !is.null(method$common)) {
     estimator <- combine_estimators(estimator, make_estimator(fit, method_shared, options),

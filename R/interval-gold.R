@@ -367,21 +367,21 @@ anytime_difference_interval <- function(x, target, conf_level, ...) {
 
 # ---- Records -------------------------------------------------------------------------------------
 
-interval_combined <- gold_interval(
+interval_combined <- new_gold_interval(
   "combined", combined_interval, combined_difference_interval,
   "gold cases with ratings; the estimate from ratings is also used unless gold cases contradict it",
   "uses the estimate from ratings only as a prior, unless gold cases contradict it.",
   uses_prior = TRUE
 )
 
-interval_corrected <- gold_interval(
+interval_corrected <- new_gold_interval(
   "corrected", corrected_interval, difference_interval,
   "gold cases with ratings, valid whatever errors are shared",
   "is Wilson's, for the effective number of gold cases. It is valid for any amount of shared
     errors."
 )
 
-interval_anytime <- gold_interval(
+interval_anytime <- new_gold_interval(
   "anytime", anytime_interval, anytime_difference_interval,
   "gold cases with ratings, valid after every batch of gold cases",
   "is a confidence sequence: it stays valid if it is computed after every new gold case.",

@@ -171,7 +171,7 @@ check_cost_matrix <- function(cost, categories) {
 #'   [score_metrics].
 #' @param interval For an [estimate_accuracy()] result: `NULL`, the default, for the kind of
 #'   interval of the estimate; `"bootstrap"`, `"none"` or, with gold cases, one of
-#'   `r list_ids(gold_intervals)`.
+#'   `r ids_text(gold_intervals)`.
 #' @param conf_level Confidence level, in (0, 1); by default `NULL`, the level of the estimate.
 #' @param systems Names of the systems; by default `NULL`, all systems.
 #' @param ... For ratings and fits: arguments of [estimate_accuracy()], such as `method`,

@@ -154,7 +154,7 @@ planned_error_variance <- function(gold, quantity, target) {
   error_variance <- (1 - quantity$explained) * (1 - gold / n_cases) / gold
   if (target == "cases") error_variance else pmin(
     error_variance + quantity$full_design / n_cases,
-    planned_design(gold, quantity, n_cases) / gold
+    planned_design_effect(gold, quantity, n_cases) / gold
   )
 }
 

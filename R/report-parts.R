@@ -16,7 +16,7 @@ say_sentences.system_comparison <- function(x) { # nolint: object_name, object_l
       ifelse(is_tie, "%s and %s are estimated to be equally accurate, with a difference of %s%s",
         "%s is estimated to be more accurate than %s by %s%s"),
       system1, system2, format_percentage_points(table$estimate),
-      interval_words(table, conf_level, format_points)
+      format_interval_with_title(table, conf_level, format_points)
     )
   } else {
     sprintf(
@@ -36,7 +36,7 @@ say_sentences.system_comparison <- function(x) { # nolint: object_name, object_l
     is.na(table$estimate),
     sprintf("These data do not show whether %s or %s is better.", system1, system2),
     sprintf(
-      "On the same %s %s, %s%s%s.%s", cases_words(table$n), x$options$judges, difference_words,
+      "On the same %s %s, %s%s%s.%s", format_n_cases(table$n), x$options$judges, difference_words,
       ifelse(is_undecided & !is.na(table$conf.low), undecided_text, ""),
       ifelse(table$order_known %in% FALSE & !is_tie, unknown_order_words, ""),
       # Reservations that are not empty are equal. pmax() returns one if either system has it.
@@ -78,11 +78,11 @@ say_sentences.group_comparison <- function(x) { # nolint: object_name.
     is.na(table$conf.low),
     sprintf("These data do not show whether %s: %s.", claims, table$reason),
     sprintf(
-      "On %s, the %s of %s in %s minus that in %s is estimated at %s%s%s.", cases_words(table$n),
+      "On %s, the %s of %s in %s minus that in %s is estimated at %s%s%s.", format_n_cases(table$n),
       if (compares_pass_rates) "pass rate" else "accuracy",
       table$system, table$group1, table$group2,
       format_percentage_points(table$estimate),
-      interval_words(table, x$options$conf_level, format_points),
+      format_interval_with_title(table, x$options$conf_level, format_points),
       ifelse(is_undecided, undecided_text, paste0("; ", claims))
     )
   )
@@ -160,7 +160,7 @@ say_sentences.alt_test <- function(x) { # nolint: object_name.
     sprintf(
       one_line("On %s, %s wins against %.0f of %s (score %s, epsilon %s), so it %s the alternative
         annotator test."),
-      cases_words(table$cases), table$system, table$winning_rate * table$raters,
+      format_n_cases(table$cases), table$system, table$winning_rate * table$raters,
       map_chr(table$raters, count_noun, "rater"), options$score, format(options$epsilon),
       ifelse(has_passed, "passes", "does not pass")
     )
@@ -187,7 +187,7 @@ describe_methods.alt_test <- function(x) { # nolint: object_name.
     count_noun(glance(x)$raters, "rater"),
     if (options$score == "accuracy") "the share of the other raters with the same answer" else
       "the root mean squared difference from the answers of the other raters",
-    count_noun(options$min_raters, "rating"), cases_words(options$min_cases),
+    count_noun(options$min_raters, "rating"), format_n_cases(options$min_cases),
     format(options$epsilon), format(options$q)
   )
 }
@@ -223,7 +223,7 @@ say_sentences.draws_fit <- function(x) { # nolint: object_name.
     population_cases[match(base_rates$population, populations, 1L)])
   estimate_sentences <- fill_template(
     "%s, %s is estimated at %s.",
-    basis_words(list(fit = x), n_cases), quantity_words,
+    describe_basis(list(fit = x), n_cases), quantity_words,
     sub("\\((.*%)", "(posterior median; \\1 credible", # nolint: nonportable_path.
       estimate_words(table, level_of(x), format_decimals))
   )
@@ -298,7 +298,7 @@ describe_draws_fit <- function(x, shifts = NULL) {
       shorten(paste(x$x$raters, format_unpadded(n_missing))[n_missing > 0])),
     format(if (is.null(populations)) x$model else replace(x$model, "base_rates", list(NULL))),
     words_if(!is.null(populations), ", with separate base rates in %s (Hui and Walter 1980)",
-      join_words(sprintf("%s (%s)", populations, cases_words(population_cases)))),
+      join_words(sprintf("%s (%s)", populations, format_n_cases(population_cases)))),
     switch(dependence_type(x$model), none = "independent",
       pairs = "dependent as this model specifies (Dendukuri and Joseph 2001)",
       easy = "dependent as this model specifies"),

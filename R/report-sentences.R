@@ -211,7 +211,7 @@ say_sentences.accuracy_estimate <- function(x) {
     sprintf(
       ifelse(is_constant, "%s, %s passes in %s of the cases.%s",
         "%s, the accuracy of %s is estimated at %s.%s"),
-      basis_words(x, table$n), table$system, format(x),
+      describe_basis(x, table$n), table$system, format(x),
       limitation_sentences(x, "it shares", range_words)
     ),
     sprintf("The %s of %s is not identified from these ratings: %s.", quantity_words, table$system,
@@ -242,7 +242,7 @@ describe_methods.accuracy_estimate <- function(x) {
     words_if(ratings$voted$reruns, " (reruns of a rater count as one, tied reruns as none)"),
     count_noun(count_cases(ratings, is_rated_pattern(ratings)), "case"),
     count_noun(n_raters(ratings), "rater"), count_noun(n_categories(ratings), "category"),
-    truth_words(x),
+    describe_known_truth(x),
     words_if(uses_agreement, paste0(
       if (x$options$method != "own function") ": it estimates the accuracy of fallible raters from
         their agreement, and then the accuracy of systems (Lehner 2015)", ". %s of pairs of ratings
@@ -279,8 +279,8 @@ say_sentences.metric_estimate <- function(x) {
     is.na(table$estimate),
     sprintf("From these ratings, %s cannot be estimated (%s).", quantity_words, table$reason),
     sprintf(
-      "%s, %s is estimated at %s.%s", unlist(Map(basis_words, estimates, table$n)), quantity_words,
-      estimate_words(table, x$options$conf_level, format_decimals),
+      "%s, %s is estimated at %s.%s", unlist(Map(describe_basis, estimates, table$n)),
+      quantity_words, estimate_words(table, x$options$conf_level, format_decimals),
       if (is_shared_reservation) "" else reservations
     )
   )
@@ -341,8 +341,8 @@ say_sentences.agreement <- function(x) {
     format(details$conf_level), x$benchmark
   )
   supported_sentences <- sprintf(
-    "%sOn %s, %s of %s%s is %s%s.", part_sentence_start(x), cases_words(x$n), titles, rater_words,
-    if (details$by_category) paste0(" for ", x$category) else "",
+    "%sOn %s, %s of %s%s is %s%s.", part_sentence_start(x), format_n_cases(x$n), titles,
+    rater_words, if (details$by_category) paste0(" for ", x$category) else "",
     estimate_words(x, details$conf_level, function(value) format_decimals(value, 2L)),
     ifelse(is.na(x$benchmark) | x$benchmark == "poor", "", benchmark_words)
   )

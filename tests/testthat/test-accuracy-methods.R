@@ -190,5 +190,8 @@ test_that("what a print says of intervals holds for the estimate", {
   expect_match(said(show_accuracy(estimate)), "sampling error only .no sign of shared")
   expect_match(said(quiet(estimate_accuracy(x, common = 0.5))), "sampling error only, given")
   rater <- glance(estimate)$rater_accuracy
-  expect_match(rater_words(glance(estimate), estimate$fit$model), format_decimals(rater), fixed = TRUE)
+  expect_match(
+    describe_rater_agreement(glance(estimate), estimate$fit$model), format_decimals(rater),
+    fixed = TRUE
+  )
 })

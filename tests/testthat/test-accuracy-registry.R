@@ -27,7 +27,7 @@ test_that("a record with a property of the wrong type is refused when it is made
   expect_error(new_interval("mine", spread = "gold"), "spread")
   share <- function(x, ratings_estimates, settings) x
   expect_error(
-    gold_interval("mine", share, share, "", "", anytime = TRUE, uses_prior = "no"), "uses_prior"
+    new_gold_interval("mine", share, share, "", "", anytime = TRUE, uses_prior = "no"), "uses_prior"
   )
   expect_error(new_metric("mine", NA, "", identity), "is_string")
   expect_error(new_metric("mine", "Mine", "", NULL), "kernel")
@@ -65,7 +65,7 @@ test_that("a pair gives an interval or is refused", {
     estimate <- run()
     expect_false(anyNA(tidy(estimate)$estimate))
     expect_identical(anyNA(tidy(estimate)$conf.low), !has_interval(estimate))
-    expect_output(print(estimate), method_words(pair$method), fixed = TRUE)
+    expect_output(print(estimate), format_method(pair$method), fixed = TRUE)
     if (has_interval(estimate)) expect_output(print(estimate), "Interval \\(|Interval: ")
     comparison <- quiet(compare_systems(estimate)) # few resamples may leave the estimate
     expect_false(is.na(tidy(comparison)$std.error))

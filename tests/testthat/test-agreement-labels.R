@@ -51,7 +51,7 @@ test_that("single labels are sets of one, and systems come along", {
   one <- matrix(sample(c("a", "b", "c"), 90, TRUE), 30, dimnames = list(NULL, c("r1", "r2", "r3")))
   x <- answers_of_sets(one)
   plain <- krippendorff_alpha(ratings(as.data.frame(one), raters = r1:r3))
-  for (scale in set_scales) expect_equal(krippendorff_alpha(x, scale_weights = scale), plain)
+  for (scale in label_set_scales) expect_equal(krippendorff_alpha(x, scale_weights = scale), plain)
   long <- data.frame(case = rep(1:4, 2), rater = rep(c("u", "v"), each = 4),
     label = c("a", "b", "a", "b", "a", "b", "b", "b"))
   crowd <- ratings(long, case = case, rater = rater, rating = label, repeats = "labels",

@@ -99,7 +99,7 @@ test_that("interval alpha of many numbers is that of all pairs of ratings", {
   set.seed(1)
   x <- matrix(round(rnorm(90, 50, 20)), 30)
   x[sample(90, 25)] <- NA
-  expect_equal(alpha_of_numbers(x), quiet(krippendorff_alpha(x, "interval")))
+  expect_equal(compute_alpha_of_numbers(x), quiet(krippendorff_alpha(x, "interval")))
   x <- matrix(rnorm(2400, rep(rnorm(800, sd = 2), 3)), 800)
   x[sample(2400, 300)] <- NA
   x <- x[rowSums(!is.na(x)) > 1, ]
