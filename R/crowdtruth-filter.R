@@ -48,7 +48,7 @@ filter_crowd <- function(x, what = c("workers", "units"), min_units = 3L, flagge
     "{.arg {unused_arguments[[1L]]}} can be given only with
         {.code what = \"{setdiff(c('workers', 'units'), what)}\"}.")
   if (what == "workers") return(drop_workers(x, min_units, flagged))
-  clarity_column <- unit_measure(x)
+  clarity_column <- clarity_column_name(x)
   clarities <- x$units[[clarity_column]]
   sd <- check_number(sd, "sd", 0)
   lowest_clarity <- if (is.null(below)) {

@@ -104,7 +104,7 @@ similarity_table <- function(x) {
 }
 
 # Returns the name of the column that measures how clear a unit is.
-unit_measure <- function(x) if (x$options$version == "2.0") "uqs" else "clarity"
+clarity_column_name <- function(x) if (x$options$version == "2.0") "uqs" else "clarity"
 
 # mean_known() returns the mean of the values that are not NA, min_known() the smallest. Both return
 # NA if all values are NA.
@@ -115,15 +115,15 @@ min_known <- function(x) if (any_known(x)) min(x, na.rm = TRUE) else NA_real_
 crowd_notes <- function(x) {
   is_version2 <- x$options$version == "2.0"
   table_names <- c(unit = "units", worker = "workers", annotation = "annotations")
-  n_undefined <- map_int(x[table_names], function(table) sum(!is.na(table$reason)))
-  undefined_counts <- Map(count_noun, n_undefined, names(table_names))[n_undefined > 0L]
+  n_undefined_rows <- map_int(x[table_names], function(table) sum(!is.na(table$reason)))
+  undefined_counts <- Map(count_noun, n_undefined_rows, names(table_names))[n_undefined_rows > 0L]
   c(
     x$history,
     if (is_version2) paste0(
       if (x$converged) "Converged to " else "NOT converged to ", format(x$options$tolerance),
       " after ", count_noun(nrow(x$convergence), "step"), if (x$options$open) "; open task"
     ),
-    describe_spread("Units", x$units, unit_measure(x)),
+    describe_spread("Units", x$units, clarity_column_name(x)),
     if (nrow(x$workers) == 0L) {
       "Workers are unknown, because there are only counts"
     } else {
@@ -162,7 +162,7 @@ as.matrix.crowdtruth <- function(x, ...) {
   # unit. Cumulated votes therefore show the unit of each row, even if units have equal names.
   unit_index <- findInterval(cumsum(x$scores$votes), cumsum(x$units$votes), left.open = TRUE) + 1L
   score_matrix[cbind(unit_index, as.integer(x$scores$annotation))] <- x$scores$score
-  score_matrix[is.na(x$units[[unit_measure(x)]]), ] <- NA_real_
+  score_matrix[is.na(x$units[[clarity_column_name(x)]]), ] <- NA_real_
   score_matrix
 }
 
@@ -284,12 +284,12 @@ draw_answers <- function(unit, worker, kinds, labels) {
 # Returns the kind of each worker; kinds are assigned at random. `spammers`: number of spammers of
 # each kind. `workers`: number of workers.
 draw_worker_kinds <- function(spammers, workers) {
-  known_kinds <- c("random", "constant", "copy")
+  known_spammer_kinds <- c("random", "constant", "copy")
   is_valid <- is_empty(spammers) || is.numeric(spammers) && has_names(spammers) &&
-    all(names(spammers) %in% known_kinds) && !anyNA(spammers) &&
+    all(names(spammers) %in% known_spammer_kinds) && !anyNA(spammers) &&
     all(spammers >= 0 & spammers == round(spammers)) && sum(spammers) <= workers
   abort_argument_if(!is_valid, "spammers",
-    "must be a named vector with the numbers of {.or {.val {known_kinds}}} workers, at most
+    "must be a named vector with the numbers of {.or {.val {known_spammer_kinds}}} workers, at most
         {workers} in total.", not = spammers)
   spammer_kinds <- rep(names(spammers), spammers)
   replace(rep("faithful", workers), sample.int(workers, length(spammer_kinds)), spammer_kinds)
@@ -305,12 +305,13 @@ assign_workers <- function(units, workers, per_unit) {
   for (u in seq_len(units)) {
     chosen_workers <- head(waiting_workers, per_unit)
     waiting_workers <- tail(waiting_workers, -per_unit)
-    n_lacking <- per_unit - length(chosen_workers)
-    if (n_lacking > 0L) {
-      next_round <- sample.int(workers)
-      next_round <- c(setdiff(next_round, chosen_workers), intersect(next_round, chosen_workers))
-      chosen_workers <- c(chosen_workers, next_round[seq_len(n_lacking)])
-      waiting_workers <- next_round[-seq_len(n_lacking)]
+    n_missing_workers <- per_unit - length(chosen_workers)
+    if (n_missing_workers > 0L) {
+      next_workers <- sample.int(workers)
+      next_workers <-
+        c(setdiff(next_workers, chosen_workers), intersect(next_workers, chosen_workers))
+      chosen_workers <- c(chosen_workers, next_workers[seq_len(n_missing_workers)])
+      waiting_workers <- next_workers[-seq_len(n_missing_workers)]
     }
     assigned_workers[, u] <- chosen_workers
   }

@@ -118,21 +118,21 @@ crowdtruth <- function(x, version = c("2014", "2.0"), task = c("closed", "open")
 # Computes all CrowdTruth metrics of the ratings `x` and creates the result. `history`: sentences
 # about previous filters and merges, which print() shows.
 measure_crowd <- function(x, options, history = character()) {
-  entries <- judgements(x)
-  unit_scores <- na_real(core_crowd_units(entries))
+  judgement_entries <- judgements(x)
+  unit_scores <- na_real(core_crowd_units(judgement_entries))
   is_version2 <- options$version == "2.0"
   # Calls a function of the core and shows a progress bar with `total` steps (NA if the number is
   # unknown).
   run_with_progress_bar <- function(name, total, core, ...) {
     bar <- progress_bar(name, total)
-    core_result <- core(entries, ..., bar$tick)
+    core_result <- core(judgement_entries, ..., bar$tick)
     bar$close()
     na_real(core_result)
   }
   qualities <- if (is_version2) {
     run_with_progress_bar("Steps", NA, core_crowd_quality, options)
   } else if (!has_counts(x)) {
-    run_with_progress_bar("Workers", entries$workers, core_crowd_workers)
+    run_with_progress_bar("Workers", judgement_entries$workers, core_crowd_workers)
   }
   if (is_version2) {
     changes <- qualities[c("unit_change", "worker_change", "annotation_change")]
@@ -147,8 +147,8 @@ measure_crowd <- function(x, options, history = character()) {
   similarity <- unit_scores$similarity
   dimnames(similarity) <- list(x$categories, x$categories)
   tables <- list(
-    workers = worker_table(x, entries, qualities),
-    units = unit_table(x, entries, unit_scores, qualities),
+    workers = worker_table(x, judgement_entries, qualities),
+    units = unit_table(x, judgement_entries, unit_scores, qualities),
     annotations = annotation_table(x, unit_scores, similarity, qualities),
     scores = tibble(
       unit = x$cases[unit_scores$unit],
@@ -173,21 +173,21 @@ measure_again <- function(object, x, step) measure_crowd(x, object$options, c(ob
 
 # ---- Tables -------------------------------------------------------------------------------------
 
-unit_table <- function(x, entries, unit_scores, qualities) {
+unit_table <- function(x, judgement_entries, unit_scores, qualities) {
   n <- nrow(x)
   is_version2 <- !is.null(qualities$uqs)
-  n_judgements <- tabulate(entries$unit[!duplicated(answer_number(entries))], n)
+  n_judgements <- tabulate(judgement_entries$unit[!duplicated(answer_number(judgement_entries))], n)
   # Is the annotation one of those with the most votes in its unit?
   has_most_votes <- unit_scores$votes ==
     largest_in_groups(unit_scores$votes, unit_scores$unit, n)$value[unit_scores$unit]
-  annotation <- tapply(
+  top_annotations <- tapply(
     x$categories[unit_scores$label[has_most_votes]],
     factor(unit_scores$unit[has_most_votes], seq_len(n)), paste, collapse = "|"
   )
   units <- tibble(
     unit = x$cases, workers = na_if_unnamed(x, n_judgements),
     votes = rowsum_codes(unit_scores$unit, unit_scores$votes, n),
-    annotation = as.character(annotation)
+    annotation = as.character(top_annotations)
   )
   units$uqs <- qualities$uqs # adds no column if it is NULL
   if (!is_version2) units$clarity <- largest_in_groups(unit_scores$score, unit_scores$unit, n)$value
@@ -210,16 +210,19 @@ largest_in_groups <- function(value, group, n) {
   list(value = value[index], index = index)
 }
 
-worker_table <- function(x, entries, qualities) {
+worker_table <- function(x, judgement_entries, qualities) {
   if (has_counts(x)) {
     return(columns_tibble(worker = character(), units = integer(), reason = character()))
   }
-  count_by_worker <- function(is_counted) tabulate(entries$worker[is_counted], entries$workers)
+  count_by_worker <- function(is_counted) {
+    tabulate(judgement_entries$worker[is_counted], judgement_entries$workers)
+  }
   workers <- columns_tibble(
-    worker = x$raters, units = count_by_worker(!duplicated(answer_number(entries))),
+    worker = x$raters, units = count_by_worker(!duplicated(answer_number(judgement_entries))),
     !!!qualities[intersect(names(spam_sign), names(qualities))]
   )
-  workers$annotations_per_unit <- ratio(count_by_worker(entries$label > 0L), workers$units)
+  workers$annotations_per_unit <-
+    ratio(count_by_worker(judgement_entries$label > 0L), workers$units)
   # Reason why a metric of the worker is NA, is at its lower limit, or is computed from only some of
   # the units.
   reason <- if (!is.null(qualities$wqs)) {

@@ -63,7 +63,7 @@ list_questions <- function(x, agreement_statistics) {
 # Creates the result of data_check(). `checks`: a table with a row per check. `questions`: a result
 # of list_questions(). `totals`: one-row summary of the ratings, from glance().
 new_data_check <- function(checks, questions, totals) {
-  line <- toString(map_chr(c("problem", "doubt"), function(status) {
+  status_line <- toString(map_chr(c("problem", "doubt"), function(status) {
     check_names <- checks$check[checks$status == status]
     paste0(
       count_noun(length(check_names), status),
@@ -81,7 +81,8 @@ new_data_check <- function(checks, questions, totals) {
       ),
       totals[c("cases", "raters", "systems", "categories")]
     ),
-    line = line, caption = paste("What these ratings can show:", line), head = line,
+    line = status_line, caption = paste("What these ratings can show:", status_line),
+    head = status_line,
     shown = view(shown_checks, most = 0L),
     notes = c(
       note(trimws(c(
@@ -185,7 +186,7 @@ consensus_systems <- function(x) {
   posterior <- if (has_counts(x)) labels$posterior else
     fit_around_centre(FALSE, x, nothing_known, NULL)[[1L]]$posterior
   weights <- weights_of_labels(x)
-  is_follower <- lapply(list(
+  is_follower_by_label_set <- lapply(list(
     counts, posterior,
     pick_rows(finish_labels(set_average_defaults(labels))$posterior, matching_patterns(labels$x, x))
   ), function(scores) {
@@ -203,7 +204,7 @@ consensus_systems <- function(x) {
         binomial_upper_tail(n_equal, n, sum(weights * probability) / n) < 0.01)
     })
   })
-  x$systems[Reduce(`|`, is_follower)]
+  x$systems[Reduce(`|`, is_follower_by_label_set)]
 }
 
 #' Plot of a data check
@@ -222,11 +223,11 @@ consensus_systems <- function(x) {
 #' @rawNamespace S3method(ggplot2::autoplot,data_check)
 autoplot.data_check <- function(object, ...) { # nolint: object_name.
   check_dots_empty(...)
-  table <- tidy(object)
-  table$check <- factor(table$check, rev(table$check))
-  table$status <- factor(table$status, c("ok", "doubt", "problem"))
-  table$found <- map_chr(table$found, wrap_text, 60L)
-  start_plot(table, y = "check") +
+  check_table <- tidy(object)
+  check_table$check <- factor(check_table$check, rev(check_table$check))
+  check_table$status <- factor(check_table$status, c("ok", "doubt", "problem"))
+  check_table$found <- map_chr(check_table$found, wrap_text, 60L)
+  start_plot(check_table, y = "check") +
     ggplot2::geom_point(
       ggplot2::aes(0, colour = .data$status, shape = .data$status), size = 4, show.legend = TRUE
     ) +

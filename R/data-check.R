@@ -67,7 +67,7 @@ data_check <- function(x, ...) {
   totals <- glance(x)
   # Raters who guess with equal probabilities agree in this share of pairs of ratings.
   chance_share <- 1 / n_categories(x)
-  at_chance <- isTRUE(totals$agreement <= chance_share)
+  is_at_chance <- isTRUE(totals$agreement <= chance_share)
   # Elements of `agreement_statistics`:
   # * share: share of pairs of ratings that agree
   # * at_chance: is `share` at most `chance_share`?
@@ -75,8 +75,8 @@ data_check <- function(x, ...) {
   #   identified
   # * alpha: ordinal alpha of Krippendorff if categories are ordered, otherwise NULL
   agreement_statistics <- list(
-    share = totals$agreement, kappa = totals$kappa, at_chance = at_chance,
-    unequal = at_chance && identifies_unequal_raters(x),
+    share = totals$agreement, kappa = totals$kappa, at_chance = is_at_chance,
+    unequal = is_at_chance && identifies_unequal_raters(x),
     alpha = if (x$ordered && n_categories(x) > 2L)
       suppressMessages(or_null(compute_measure(x, "krippendorff_alpha_ordinal")))
   )
@@ -121,11 +121,11 @@ finding_on_cases <- function(x) {
 }
 
 finding_on_raters <- function(x) {
-  n_rated_once <- count_cases(x, pattern_lengths(x) == 1L)
+  n_cases_rated_once <- count_cases(x, pattern_lengths(x) == 1L)
   similar_raters <- similar_names(x$raters)
   finding_row("raters",
     paste0(count_noun(n_raters(x), "rater"),
-      count_clause(n_rated_once, "case", "with a single rating"),
+      count_clause(n_cases_rated_once, "case", "with a single rating"),
       if (!is_empty(similar_raters))
         paste0("; equal except for capitals or blanks: ", shorten(similar_raters))),
     doubt = c(
@@ -233,9 +233,10 @@ compare_answers <- function(x) {
   first_judge <- judge_names[pairs$judge1]
   second_judge <- judge_names[pairs$judge2]
   # Accuracy is estimated by agreement with the most frequent rating by other raters.
-  accuracy <- plurality_shares(x)
-  p_equal <- accuracy[first_judge] * accuracy[second_judge] +
-    (1 - accuracy[first_judge]) * (1 - accuracy[second_judge]) / max(n_categories(x) - 1, 1)
+  plurality_share <- plurality_shares(x)
+  p_equal <- plurality_share[first_judge] * plurality_share[second_judge] +
+    (1 - plurality_share[first_judge]) * (1 - plurality_share[second_judge]) /
+      max(n_categories(x) - 1, 1)
   list2DF(list(
     first = first_judge, second = second_judge, raters = pairs$judge2 <= length(compared_raters),
     same = pairs$agreeing / pairs$cases,

@@ -54,20 +54,21 @@ join_cases <- function(x, columns, case_columns = "case") {
   check_same_rows(count_rows(database$origin), database$rows)
   # The new columns have temporary names p1, p2, ..., which differ from the names of key columns.
   temporary_names <- setNames(numbered_names("p", length(columns)), names(columns))
-  table <- data.frame(
+  table_to_upload <- data.frame(
     database$keys, list2DF(setNames(lapply(columns, unfactor), temporary_names))
   )[!duplicated(database$keys), ]
   con <- dbplyr::remote_con(database$cases)
   uploaded_columns <- ask_database(if (inherits(con, "PostgreSQLConnection")) {
     # Package RPostgreSQL cannot write temporary tables, so the values become part of the query.
-    row_literals <- paste_columns(lapply(table, DBI::dbQuoteLiteral, conn = con))
+    row_literals <- paste_columns(lapply(table_to_upload, DBI::dbQuoteLiteral, conn = con))
     dplyr::tbl(con, dbplyr::sql(paste0(
       "SELECT * FROM (VALUES (", paste(row_literals, collapse = "), ("), ")) AS uploaded (",
-      toString(DBI::dbQuoteIdentifier(con, names(table))), ")"
+      toString(DBI::dbQuoteIdentifier(con, names(table_to_upload))), ")"
     )))
   } else {
     dplyr::copy_to(
-      con, table, basename(tempfile("fallible_")), temporary = TRUE, in_transaction = FALSE
+      con, table_to_upload, basename(tempfile("fallible_")), temporary = TRUE,
+      in_transaction = FALSE
     )
   })
   cases <- dplyr::left_join(database$cases, uploaded_columns, by = names(database$keys))
@@ -78,7 +79,9 @@ join_cases <- function(x, columns, case_columns = "case") {
 collect.ratings_database <- function(x, ...) { # nolint: object_name.
   check_dots_empty(...)
   weight_column <- if (x$database$weighted) "weight"
-  cases <- fetch_exact(join_cases(x, list(pattern_ = pattern_of_case(x)), c("case", weight_column)))
+  cases <- fetch_exact_rows(
+    join_cases(x, list(pattern_ = pattern_of_case(x)), c("case", weight_column))
+  )
   check_same_rows(sum(!is.na(cases$pattern_)), sum(x$times))
   ratings_in_memory <- leave_database(x)
   ratings_in_memory$index <- as.integer(cases$pattern_)
@@ -144,38 +147,38 @@ pivot_query <- function(data, columns, pivoted_columns, prefix, extra_columns) {
 # `origin`: a list with the user's data, see database_ratings(). `systems`: keys of the names of
 # systems, or NULL.
 cases_query <- function(origin, pivoted_columns, systems) {
-  given_count <- count_if(quote(!is.na(rating)))
+  rating_count_expression <- count_if(quote(!is.na(rating)))
   weight_columns <- if ("weight" %in% names(origin$columns)) list(
     lacking = count_if(quote(is.na(weight))), lightest = quote(min(weight, na.rm = TRUE)),
     weight = quote(max(weight, na.rm = TRUE))
   )
   cases <- pivot_query(
     origin$data, origin$columns, pivoted_columns, "r",
-    c(rows = quote(dplyr::n()), given = given_count, weight_columns)
+    c(rows = quote(dplyr::n()), given = rating_count_expression, weight_columns)
   )
   if (is.null(systems)) return(cases)
   predictions <- pivot_query(
     origin$systems, c(case = "case", rater = "system", rating = "prediction"),
-    pivot_columns(systems, NULL), "s", list(predictions = given_count)
+    pivot_columns(systems, NULL), "s", list(predictions = rating_count_expression)
   )
   # A full join is needed, because a case may have only predictions or only ratings.
   dplyr::full_join(cases, predictions, by = "case")
 }
 
 long_count_query <- function(cases, columns) {
-  uneven_count <- if ("weight" %in% colnames(cases))
+  uneven_weight_count <- if ("weight" %in% colnames(cases))
     count_if(quote(weight != lightest | lacking > 0 & lacking < rows))
   summed_columns <- setNames(nm = intersect(c("predictions", "rows", "given"), colnames(cases)))
-  sums <- lapply(summed_columns, function(column) expr(sum(!!sym(column), na.rm = TRUE)))
-  count_query(cases, columns, c(uneven = uneven_count, sums))
+  sum_expressions <- lapply(summed_columns, function(column) expr(sum(!!sym(column), na.rm = TRUE)))
+  count_query(cases, columns, c(uneven = uneven_weight_count, sum_expressions))
 }
 
 # Returns a query with a row per distinct combination of values of `columns`. Further columns:
 # * times: number of cases with these values
-# * the sums given by the expressions in `sums`
+# * the sums given by the expressions in `sum_expressions`
 # * invalid: number of cases whose weight is invalid
 # * weight: sum of the weights
-count_query <- function(cases, columns, sums = list()) {
+count_query <- function(cases, columns, sum_expressions = list()) {
   weight_columns <- if ("weight" %in% colnames(cases)) list(
     # `weight` must come last: it replaces the column that `invalid` uses
     invalid = count_if(quote(is.na(weight) | weight < 0 | weight != floor(weight))),
@@ -183,7 +186,7 @@ count_query <- function(cases, columns, sums = list()) {
   )
   dplyr::summarise(
     dplyr::group_by(cases, !!!syms(columns)),
-    times = dplyr::n(), !!!sums, !!!weight_columns, .groups = "drop"
+    times = dplyr::n(), !!!sum_expressions, !!!weight_columns, .groups = "drop"
   )
 }
 

@@ -22,10 +22,12 @@ reduce_rows <- function(origin) {
     if (length(labels) > max_categories) abort_too_many_categories(labels)
   }
   distinct_rows <- fetch_counts(count_query(cases, new_names), new_names, roles, check_piece)
-  table <- Map(exact_values, distinct_rows[new_names], distinct_rows[paste0("key_", new_names)])
-  columns <- list(systems = if (!is_empty(roles$systems)) roles$systems)
-  columns[[origin$layout$ratings_argument]] <- roles$raters
-  new_reduction(setNames(list2DF(table), answer_columns), columns, distinct_rows, new_names, cases)
+  exact_columns <-
+    Map(exact_values, distinct_rows[new_names], distinct_rows[paste0("key_", new_names)])
+  selected_columns <- list(systems = if (!is_empty(roles$systems)) roles$systems)
+  selected_columns[[origin$layout$ratings_argument]] <- roles$raters
+  new_reduction(setNames(list2DF(exact_columns), answer_columns), selected_columns, distinct_rows,
+    new_names, cases)
 }
 
 # Builds the list that is described at the top of this file. `source_row`: for each row of `table`,
@@ -203,16 +205,16 @@ count_answers <- function(distinct_rows, prefix, pivoted_columns) {
 fetch_ratings <- function(origin, quos, options) {
   inform_fallible("There are too many raters to count cases with equal ratings in the database.",
     i = paste(count_noun(origin$rows, "row"), "are fetched; the ratings are in memory."))
-  table <- fetch_exact(take_columns(origin$data, unname(origin$columns)))
+  table <- fetch_exact_rows(take_columns(origin$data, unname(origin$columns)))
   check_same_rows(nrow(table), origin$rows)
   if (!is.null(origin$systems))
-    quos$systems <- new_quosure(fetch_exact(take_columns(origin$systems, prediction_columns)))
+    quos$systems <- new_quosure(fetch_exact_rows(take_columns(origin$systems, prediction_columns)))
   build_ratings(table, quos, options)
 }
 
 # Returns all rows of a query. If a column contains numbers of 2^53 or more, it is fetched again as
 # text, because drivers without 64-bit integers return inexact doubles.
-fetch_exact <- function(query) {
+fetch_exact_rows <- function(query) {
   rows <- fetch_rows(query)
   large_columns <- names(Filter(is_beyond_double, rows))
   if (is_empty(large_columns)) rows else

@@ -86,7 +86,7 @@ database_ratings <- function(data, quos, options) {
   selected_systems <- if (is.null(systems)) read_systems(quos, empty_data, layout)
   roles <- find_role_columns(empty_data, quos, layout, selected_systems$columns, options$repeats)
   warn_grouped(dplyr::group_vars(data), roles)
-  check_in_database(roles, options, selected_systems)
+  check_database_support(roles, options, selected_systems)
   origin <- list(
     data = compare_bytes(dplyr::ungroup(data), c(unlist(roles), all.vars(quos$rater_groups))),
     systems = systems, roles = roles, layout = layout, repeats = options$repeats,
@@ -127,22 +127,23 @@ database_ratings <- function(data, quos, options) {
 # Returns argument `systems` of long data: a lazy table with columns `case`, `system` and
 # `prediction`. Returns NULL if the argument is not a table. `quo`: the argument as a quosure.
 lazy_systems <- function(quo, layout) {
-  table <- value_of_argument(quo)
-  abort_argument_if(is.data.frame(table) || (inherits(table, "tbl_lazy") && !layout$by_rating),
-    "systems",
+  systems_argument <- value_of_argument(quo)
+  abort_argument_if(
+    is.data.frame(systems_argument) ||
+      (inherits(systems_argument, "tbl_lazy") && !layout$by_rating), "systems",
     "must be {if (layout$by_rating) 'a lazy table in the database of' else 'columns of'}
-        {.arg data}.", not = table,
+        {.arg data}.", not = systems_argument,
     i = if (layout$by_rating) "{.fun dplyr::copy_to} brings a data frame into a database." else
       "Join the table to {.arg data}, and name its columns in {.arg systems}.")
-  if (!inherits(table, "tbl_lazy")) return(NULL)
-  lacking_columns <- setdiff(prediction_columns, ask_database(colnames(table)))
+  if (!inherits(systems_argument, "tbl_lazy")) return(NULL)
+  lacking_columns <- setdiff(prediction_columns, ask_database(colnames(systems_argument)))
   abort_if(lacking_columns, "columns",
     "{.arg systems} must have columns {.val {prediction_columns}}.",
     x = "It lacks {.val {lacking_columns}}.", arg = "systems")
-  compare_bytes(dplyr::ungroup(table), prediction_columns)
+  compare_bytes(dplyr::ungroup(systems_argument), prediction_columns)
 }
 
-check_in_database <- function(roles, options, systems) {
+check_database_support <- function(roles, options, systems) {
   is_unsupported <- c(
     "{.code repeats = \"labels\"} is not possible for data in a database." =
       options$repeats == "labels",
@@ -180,10 +181,11 @@ count_valid_rows <- function(data, keys, per_case = FALSE, arg = "data") {
   }
   if (per_case && "case" %in% names(keys)) {
     # dplyr::n_distinct() fails if the driver package expects another version of dbplyr.
-    n_repeated <- row_counts$rows - count_rows(dplyr::distinct(take_columns(data, keys[["case"]])))
-    abort_if(n_repeated > 0, "case", "{.arg case} must be different in every row.",
-      x = "{count_noun(n_repeated, 'row')} {cli::qty(n_repeated)}repeat{?s/} the case of another
-           row.",
+    n_repeated_rows <- row_counts$rows -
+      count_rows(dplyr::distinct(take_columns(data, keys[["case"]])))
+    abort_if(n_repeated_rows > 0, "case", "{.arg case} must be different in every row.",
+      x = "{count_noun(n_repeated_rows, 'row')} {cli::qty(n_repeated_rows)}repeat{?s/} the case of
+           another row.",
       i = "For long data, with a row per rating, give {.arg rater} and {.arg rating}.",
       row = NA_integer_)
   }
@@ -196,8 +198,9 @@ count_rows <- function(query) fetch_rows(dplyr::summarise(query, rows = dplyr::n
 # a column of long data, returns a quosure of a data frame with columns `rater` and `group`.
 # Otherwise returns `quo`.
 fetch_groups <- function(origin, quo, empty_data) {
-  value <- tryCatch(eval_tidy(quo, data = empty_data), error = function(cnd) quo)
-  if (is.null(origin$roles$rater) || !(is_string(value) || is.logical(value))) return(quo)
+  argument_value <- tryCatch(eval_tidy(quo, data = empty_data), error = function(cnd) quo)
+  if (is.null(origin$roles$rater) || !(is_string(argument_value) || is.logical(argument_value)))
+    return(quo)
   columns <- c(rater = origin$roles$rater, group = select_column(empty_data, quo, "rater_groups"))
   new_quosure(fetch_rows(dplyr::distinct(take_columns(origin$data, columns))))
 }
@@ -207,11 +210,12 @@ fetch_groups <- function(origin, quo, empty_data) {
 # accents or trailing blanks. `used_columns`: names of the columns that are used.
 compare_bytes <- function(data, used_columns) {
   con <- dbplyr::remote_con(data)
-  types <- map_chr(suppressWarnings(fetch_rows(head(data, 0L))), typeof)
+  column_types <- map_chr(suppressWarnings(fetch_rows(head(data, 0L))), typeof)
   # SQLite does not report the type of an expression, and R then reads it as logical. In SQLite,
   # columns of type logical are therefore treated as text.
-  text_columns <-
-    names(types)[types %in% c("character", if (inherits(con, "SQLiteConnection")) "logical")]
+  text_columns <- names(column_types)[
+    column_types %in% c("character", if (inherits(con, "SQLiteConnection")) "logical")
+  ]
   # PostgreSQL needs a cast, because it has a type of text that ignores case.
   sql_format <- switch(class(con)[[1L]], SQLiteConnection = "%s COLLATE BINARY",
     PostgreSQLConnection = , PqConnection = , duckdb_connection = "CAST(%s AS TEXT) COLLATE \"C\"")
@@ -228,7 +232,7 @@ compare_bytes <- function(data, used_columns) {
 # compares texts. For each column, the database compares a text that ends in "a" with texts that end
 # in "A", in "a" with an accent, and in "a" with a blank.
 check_collation <- function(data, columns) {
-  comparisons <- lapply(setNames(nm = columns), function(name) {
+  comparison_expressions <- lapply(setNames(nm = columns), function(name) {
     text_expression <- key_expression(name)
     equality_expressions <- lapply(c("A", "\u00e1", "a "), function(ending) {
       expr(paste0(!!text_expression, "a") == paste0(!!text_expression, !!ending))
@@ -236,7 +240,7 @@ check_collation <- function(data, columns) {
     count_if(Reduce(function(a, b) expr(!!a | !!b), equality_expressions))
   })
   affected_columns <-
-    columns[unlist(fetch_rows(dplyr::summarise(head(data, 1L), !!!comparisons))) %in% 1]
+    columns[unlist(fetch_rows(dplyr::summarise(head(data, 1L), !!!comparison_expressions))) %in% 1]
   abort_if(affected_columns, "database",
     "The database ignores case, accents or trailing blanks where R does not.",
     x = "It does so in {cli::qty(affected_columns)}column{?s} {.val {affected_columns}}.",
@@ -250,10 +254,12 @@ check_collation <- function(data, columns) {
 # this package. RSQLite warns if it changes values of a column with several types; this warning
 # becomes an error too.
 ask_database <- function(code) {
-  is_mixed <- function(cnd) grepl("mixed type", conditionMessage(cnd), fixed = TRUE)
-  stop_if_mixed <- function(cnd) if (is_mixed(cnd)) stop(conditionMessage(cnd), call. = FALSE)
-  handle_foreign_error(withCallingHandlers(code, warning = stop_if_mixed), function(cnd) {
-    reason <- if (is_mixed(cnd)) c(
+  is_about_mixed_types <- function(cnd) grepl("mixed type", conditionMessage(cnd), fixed = TRUE)
+  stop_if_mixed_types <- function(cnd) {
+    if (is_about_mixed_types(cnd)) stop(conditionMessage(cnd), call. = FALSE)
+  }
+  handle_foreign_error(withCallingHandlers(code, warning = stop_if_mixed_types), function(cnd) {
+    reason <- if (is_about_mixed_types(cnd)) c(
       "A column of the database has values of several types.",
       "Convert it to text, as in {.code dplyr::mutate(data, rating = as.character(rating))}."
     ) else c(

@@ -58,12 +58,12 @@ check_strata <- function(difficulty, accuracies) {
 # user left out get defaults. If `difficulty` is a number or a data frame, it becomes element
 # `value` of the list.
 check_difficulty <- function(difficulty) {
-  effects <- c("difficulty", "errors")
-  settings <- list(value = 0, strata = "drawn", redraw = TRUE, shared = effects, loading = 0)
+  effect_names <- c("difficulty", "errors")
+  settings <- list(value = 0, strata = "drawn", redraw = TRUE, shared = effect_names, loading = 0)
   if (!is.list(difficulty) || is.data.frame(difficulty)) difficulty <- list(value = difficulty)
   given_settings <- check_settings_list(difficulty, "difficulty", names(settings))
   settings[names(given_settings)] <- given_settings
-  settings$shared <- check_choices(settings$shared, effects, "shared", none = TRUE)
+  settings$shared <- check_choices(settings$shared, effect_names, "shared", none = TRUE)
   settings
 }
 
@@ -244,12 +244,12 @@ user_confusion_matrix <- function(design, judge, stratum) {
 # * weight: weight of the node, the normal density of `effect` times the weight of `position` by
 #   Simpson's rule. Weights sum to one.
 case_quadrature_nodes <- function(design) {
-  effect <- if (any(design$loading != 0)) seq(-6, 6, by = 0.05) else 0
+  effect_grid <- if (any(design$loading != 0)) seq(-6, 6, by = 0.05) else 0
   has_drift <- any(design$drift != 0)
-  position <- if (has_drift) seq(0, 1, by = 0.05) else 0.5
+  position_grid <- if (has_drift) seq(0, 1, by = 0.05) else 0.5
   simpson_weights <- if (has_drift) c(1, rep(c(4, 2), 9), 4, 1) else 1
-  normal_density <- dnorm(effect)
-  nodes <- expand.grid(effect = effect, position = position)
+  normal_density <- dnorm(effect_grid)
+  nodes <- expand.grid(effect = effect_grid, position = position_grid)
   nodes$weight <- as.vector(normal_density %o% simpson_weights) /
     (sum(normal_density) * sum(simpson_weights))
   nodes

@@ -262,13 +262,13 @@ code_probabilities <- function(parameters, codes, model, raters) {
     for (i in seq_len(ncol(pairs))) {
       rater1 <- pairs[1L, i]
       rater2 <- pairs[2L, i]
-      both_rated <- codes[, rater1] > 0L & codes[, rater2] > 0L
+      is_rated_by_both <- codes[, rater1] > 0L & codes[, rater2] > 0L
       joint_probability <- joint_answer_probabilities(
         rater_rows[[rater1]], rater_rows[[rater2]], parameters$shared[k, i]
       )
-      answer_probabilities[both_rated, rater1] <-
-        joint_probability[codes[both_rated, pairs[, i], drop = FALSE]]
-      answer_probabilities[both_rated, rater2] <- 1
+      answer_probabilities[is_rated_by_both, rater1] <-
+        joint_probability[codes[is_rated_by_both, pairs[, i], drop = FALSE]]
+      answer_probabilities[is_rated_by_both, rater2] <- 1
     }
     has_no_error <- rowSums(codes > 0L & codes != k) == 0
     easy_share * has_no_error + (1 - easy_share) * apply(answer_probabilities, 1L, prod)

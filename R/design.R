@@ -323,15 +323,16 @@ schema_of.rater_model <- function(x) { # nolint: object_name.
   arguments <- x[c("accuracy", "errors", "difficulty", "system")]
   value <- unlist(c(arguments, base_rates = if (has_formula(x)) formula_text(x)))
   k_model_values <- c("common", "uniform", "none", NA, NA)[seq_along(value)]
-  table <- columns_tibble(property = names(value), value = value, holds = value == k_model_values)
-  new_schema(list(table = table), c(arguments, prior = prior_name(x)), format(x))
+  property_table <-
+    columns_tibble(property = names(value), value = value, holds = value == k_model_values)
+  new_schema(list(table = property_table), c(arguments, prior = prior_name(x)), format(x))
 }
 
 schema_of.rater_design <- function(x) { # nolint: object_name.
   accuracy <- c(x$raters, x$systems)
-  kind <- rep(c("rater", "system"), c(n_raters(x), n_systems(x)))
-  table <- columns_tibble(
-    name = names(accuracy), kind = kind,
+  judge_kind <- rep(c("rater", "system"), c(n_raters(x), n_systems(x)))
+  judge_table <- columns_tibble(
+    name = names(accuracy), kind = judge_kind,
     accuracy = replace(accuracy, lengths(x$matrices) > 0L, NA)
   )
   violations <- design_violations(x)
@@ -341,11 +342,11 @@ schema_of.rater_design <- function(x) { # nolint: object_name.
   size_text <- toString(Map(count_noun, sizes, c("case", "rater", "system", "category")))
   known_accuracies <- given_accuracies(x)
   accuracy_texts <- paste(names(known_accuracies), "=", known_accuracies)
-  accuracy_texts_by_kind <- map_chr(split(accuracy_texts, kind), shorten)
+  accuracy_texts_by_kind <- map_chr(split(accuracy_texts, judge_kind), shorten)
   missing_text <- percent(x$missing)
   if (!all_same(missing_text)) missing_text <- shorten(paste(names(x$raters), missing_text))
   new_schema(
-    list(table = table),
+    list(table = judge_table),
     c(sizes, list(
       base_rates = x$law, dispersion = x$dispersion, error_range = x$error_range,
       difficulty = max(abs(x$strata$shift)), missing = mean(x$missing),

@@ -132,18 +132,20 @@ family_problem <- function(x, model, known, system = 0L, design_template = NULL,
   raters <- c(x$raters, x$systems[system])
   pattern <- c(rating_pattern(x), answered_patterns)
   judge_number <- c(rating_rater(x), rep(length(raters), length(answered_patterns)))
-  row <- number_combinations(c(list(judge_number), lapply(covariates, `[`, pattern)))
-  is_first <- !duplicated(row)
+  judged_row <- number_combinations(c(list(judge_number), lapply(covariates, `[`, pattern)))
+  is_first_of_row <- !duplicated(judged_row)
   judged <- tibble(
-    rater = factor(raters[judge_number[is_first]], raters),
-    system = judge_number[is_first] > n_raters(x),
-    covariates[pattern[is_first], ]
+    rater = factor(raters[judge_number[is_first_of_row]], raters),
+    system = judge_number[is_first_of_row] > n_raters(x),
+    covariates[pattern[is_first_of_row], ]
   )
   n <- n_categories(x)
   known <- c(known, integer(n_patterns(x)))[seq_len(n_patterns(x))]
   problem <- list(
-    family = model$family, categories = x$categories, judged = judged, pattern = pattern, row = row,
-    cell = row + (c(rating_category(x), system_answers[answered_patterns]) - 1L) * nrow(judged),
+    family = model$family, categories = x$categories, judged = judged, pattern = pattern,
+    row = judged_row,
+    cell = judged_row +
+      (c(rating_category(x), system_answers[answered_patterns]) - 1L) * nrow(judged),
     known = known,
     weight = pattern_weights(x) * (is_rated_pattern(x) | known > 0L),
     base = formula_design(model$base_rates, covariates, design_template),
@@ -248,21 +250,22 @@ log_likelihood_gradient <- function(problem, theta) {
   shape <- problem$shape
   n_rows <- shape[[1L]]
   parameters <- split_parameters(problem, theta)$family
-  n_expected <- rowsum_rows(problem$cell,
+  expected_counts <- rowsum_rows(problem$cell,
     pick_rows(expectations$classes * problem$weight, problem$pattern), n_rows * shape[[3L]])
   gradient <- if (is.null(problem$family$gradient)) {
     step <- step_sizes(parameters)
     change_by_row <- vapply(seq_len(max(problem$set, 0L)), function(set) {
       joint_step <- step * (problem$set == set)
-      likelihood_change <- n_expected * (log_rating_probs(problem, parameters + joint_step) -
+      likelihood_change <- expected_counts * (log_rating_probs(problem, parameters + joint_step) -
         log_rating_probs(problem, parameters - joint_step))
       rowSums(matrix(likelihood_change, n_rows))
     }, numeric(n_rows))
     colSums(problem$touched * pick_columns(matrix(change_by_row, n_rows), problem$set)) / (2 * step)
   } else {
-    n_expected <- aperm(array(n_expected, shape[c(1L, 3L, 2L, 4L)]), c(1L, 3L, 2L, 4L))
-    if (shape[[4L]] == 1L) dim(n_expected) <- shape[1:3]
-    call_family(problem, "gradient", parameters, problem$judged, problem$categories, n_expected)
+    expected_counts <- aperm(array(expected_counts, shape[c(1L, 3L, 2L, 4L)]), c(1L, 3L, 2L, 4L))
+    if (shape[[4L]] == 1L) dim(expected_counts) <- shape[1:3]
+    call_family(problem, "gradient", parameters, problem$judged, problem$categories,
+      expected_counts)
   }
   abort_argument_if(!is.numeric(gradient) || length(gradient) != length(parameters), "gradient",
     "{.arg gradient} of the family of models must return {length(parameters)} number{?s}.",
@@ -287,28 +290,28 @@ maximise_family <- function(problem) {
   )
   optimum <- optim(problem$theta, compute_likelihood, compute_gradient, method = "BFGS",
     control = control)
-  best <- list(theta = optimum$par, log_likelihood = optimum$value,
+  best_fit <- list(theta = optimum$par, log_likelihood = optimum$value,
     converged = optimum$convergence == 0L,
     iterations = optimum$counts[["gradient"]])
   for (step in seq_len(20L * has_few_parameters)) {
-    best$inverse <- inverse_curvature(problem, best$theta)
-    gradient <- compute_gradient(best$theta)
-    newton_step <- drop(best$inverse %*% gradient)
+    best_fit$inverse <- inverse_curvature(problem, best_fit$theta)
+    gradient <- compute_gradient(best_fit$theta)
+    newton_step <- drop(best_fit$inverse %*% gradient)
     expected_gain <- sum(newton_step * gradient) / 2
-    best$converged <- expected_gain < 1e-6
+    best_fit$converged <- expected_gain < 1e-6
     # An expected gain below 1e-9 is smaller than rounding errors of the likelihood, so the step is
     # accepted without a comparison of likelihoods.
     is_better <- function(step_share) {
       expected_gain < 1e-9 ||
-        compute_likelihood(best$theta + step_share * newton_step) > best$log_likelihood
+        compute_likelihood(best_fit$theta + step_share * newton_step) > best_fit$log_likelihood
     }
     step_share <- if (expected_gain >= 1e-16) Find(is_better, 2^-(0:10))
     if (is.null(step_share)) break
-    best$theta <- best$theta + step_share * newton_step
-    best$log_likelihood <- compute_likelihood(best$theta)
-    best$iterations <- best$iterations + 1
+    best_fit$theta <- best_fit$theta + step_share * newton_step
+    best_fit$log_likelihood <- compute_likelihood(best_fit$theta)
+    best_fit$iterations <- best_fit$iterations + 1
   }
-  replace(problem, names(best), best)
+  replace(problem, names(best_fit), best_fit)
 }
 
 # Largest number of parameters for which curvature and rank are computed. With more parameters, this
@@ -347,9 +350,9 @@ identifies_parameters <- function(problem) {
     # Patterns with a positive weight are repeated in random order, so that there are many more
     # patterns than parameters. Their ratings are replaced by random answers.
     used_patterns <- which(problem$weight > 0)
-    n_used <- length(used_patterns)
-    sampled_patterns <- rep_len(used_patterns[sample.int(n_used)],
-      max(30L * n_parameters + 300L, min(n_used, 2000L)))
+    n_used_patterns <- length(used_patterns)
+    sampled_patterns <- rep_len(used_patterns[sample.int(n_used_patterns)],
+      max(30L * n_parameters + 300L, min(n_used_patterns, 2000L)))
     ratings_by_pattern <- split(seq_along(problem$row),
       factor(problem$pattern, seq_along(problem$weight)))[sampled_patterns]
     problem$pattern <- rep(seq_along(sampled_patterns), lengths(ratings_by_pattern))

@@ -26,17 +26,18 @@ min_abstention_gain <- log(20)
 decide_abstain <- function(x) {
   if (!is.null(x$panel$abstain)) return(x$panel$abstain)
   constant_names <- constant_raters(x)
-  answers_only <- without_constant_raters(drop_abstentions(x))
+  ratings_without_abstentions <- without_constant_raters(drop_abstentions(x))
   n_used_categories <- n_distinct(rating_category(x))
-  decision <- list(depends = FALSE, identified = identified_by_answers(answers_only),
+  decision <- list(depends = FALSE,
+    identified = identification_code_of_answers(ratings_without_abstentions),
     by_replies = FALSE, constant = constant_names)
   if (n_used_categories == 1L && n_categories(x) != 2L) return(decision)
-  replying_rater_ratings <- keep_replying_raters(x, constant_names)
+  ratings_by_replying_raters <- keep_replying_raters(x, constant_names)
   fit_pooled <- function(x, settings) fit_around_centre(FALSE, x, nothing_known, settings)[[1L]]
-  fit_ignoring_abstentions <- fit_pooled(answers_only,
-    abstention_arguments(answers_only, FALSE))
-  fit_with_abstentions <- fit_pooled(replying_rater_ratings,
-    abstention_arguments(replying_rater_ratings, TRUE, constant_names))
+  fit_ignoring_abstentions <- fit_pooled(ratings_without_abstentions,
+    abstention_arguments(ratings_without_abstentions, FALSE))
+  fit_with_abstentions <- fit_pooled(ratings_by_replying_raters,
+    abstention_arguments(ratings_by_replying_raters, TRUE, constant_names))
   decision$fits <- list(fit_ignoring_abstentions, fit_with_abstentions)
   split_ratings <- split_by_abstention(x)
   reply_association <- as.list(core_reply_association(
@@ -44,7 +45,7 @@ decide_abstain <- function(x) {
     abstention_arguments(split_ratings, TRUE), max(n_used_categories, 2L)
   ))
   decision$z <- reply_association$z
-  is_weak <- is_weak_association(rater_association(answers_only))
+  is_weak <- is_weak_association(rater_association(ratings_without_abstentions))
   decision$weak <- c(answers = is_weak, replies = is_weak && decision$z < qnorm(0.95))
   decision$gain <- fit_with_abstentions$answering$log_answers -
     fit_ignoring_abstentions$answering$log_answers
@@ -54,7 +55,7 @@ decide_abstain <- function(x) {
   }
   replies_identify_labels <- reply_association$identified != 0
   posterior_shift <- fit_with_abstentions$posterior -
-    rep(fit_with_abstentions$base_rates, each = n_patterns(replying_rater_ratings))
+    rep(fit_with_abstentions$base_rates, each = n_patterns(ratings_by_replying_raters))
   decision$depends <- decision$by_replies <- replies_identify_labels &&
     reply_association$excess > 1e-9 && max(abs(posterior_shift)) >= 0.01
   decision$identified <- if (decision$depends) {
@@ -84,11 +85,12 @@ store_abstain_decision <- function(x) {
 # Returns "yes" if the answers identify consensus labels, otherwise a code of the reason. The code
 # is "unrelated" if each rater uses only one category and all ratings of each case agree. In this
 # case, ratings may agree only because a rater abstains instead of giving another category.
-identified_by_answers <- function(x) {
-  code <- identified_for_labels(fit_algebraic(x))
+identification_code_of_answers <- function(x) {
+  identification <- identified_for_labels(fit_algebraic(x))
   used_categories <- unique(cbind(rating_rater(x), rating_category(x))) # rater, category
   each_rater_uses_one_category <- !any_repeated(used_categories[, 1L])
-  if (code == "yes" && each_rater_uses_one_category && raters_always_agree(x)) "unrelated" else code
+  if (identification == "yes" && each_rater_uses_one_category && raters_always_agree(x))
+    "unrelated" else identification
 }
 
 # Drops constant raters who never abstain, splits patterns of ratings by abstentions, and returns
@@ -117,17 +119,19 @@ abstention_arguments <- function(x, depends, constant_names = character()) {
 count_effective_replies <- function(x, fit) {
   used_categories <- fit$centre$categories
   p_answered <- pick_columns(fit$answering$answered, used_categories)
-  log_range <- function(log_p) row_maximum(log_p) + row_maximum(-log_p)
-  abstention_range <- log_range(log(pmax(1 - p_answered, 1e-300))) # 0 for raters who never abstain
+  range_width <- function(log_p) row_maximum(log_p) + row_maximum(-log_p)
+  # 0 for raters who never abstain
+  abstention_range_width <- range_width(log(pmax(1 - p_answered, 1e-300)))
   # Joint probability that a rater answers and gives each rating, for each true category: an array
   # (raters x true categories x ratings)
   p_rating <- fit$confusion[, used_categories, , drop = FALSE] * as.vector(p_answered)
-  answer_range <- matrix(apply(log(p_rating), 3L, log_range), n_raters(x)) # raters x ratings
-  mean_range <- weighted.mean(answer_range[cbind(rating_rater(x), rating_category(x))],
+  # raters x ratings
+  answer_range_width <- matrix(apply(log(p_rating), 3L, range_width), n_raters(x))
+  mean_range_width <- weighted.mean(answer_range_width[cbind(rating_rater(x), rating_category(x))],
     rating_weights(x))
   abstentions <- abstaining_raters(x)
   pattern_lengths(x) + rowsum_codes(abstentions$pattern,
-    pmin(1, abstention_range[abstentions$rater] / mean_range), n_patterns(x))
+    pmin(1, abstention_range_width[abstentions$rater] / mean_range_width), n_patterns(x))
 }
 
 # ---- Fits ---------------------------------------------------------------------------------------
@@ -170,7 +174,7 @@ resolve_abstain <- function(x, model, method, known_raters) {
 # Adds the probabilities of answering to the coefficients of a fit, and returns the fit. No
 # coefficient of this fit has a standard error, because the core computes the curvature of the
 # likelihood without the probabilities of answering.
-add_answering <- function(fit) {
+add_answer_probabilities <- function(fit) {
   if (!uses_abstentions(fit$model) || is.null(fit$answering)) return(fit)
   x <- fit$x
   p_answered <- fit$answering$answered

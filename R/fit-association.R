@@ -102,17 +102,17 @@ warn_identified_fit.k_fit <- function(fit) {
   categories_with_rate_0 <- x$categories[fit$base_rates == 0]
   # Patterns with at least one rating in a category whose base rate is positive.
   possible_patterns <- rating_pattern(x)[fit$base_rates[rating_category(x)] > 0]
-  n_contradicted <- count_cases(x, setdiff(which(is_rated_pattern(x)), possible_patterns))
+  n_contradicted_cases <- count_cases(x, setdiff(which(is_rated_pattern(x)), possible_patterns))
   warn_fallible("boundary", c(
     "Negative estimates of base rates were set to zero: {.val {categories_with_rate_0}}.",
     "i" = "Negative estimates occur by chance if there are few cases or raters are inaccurate. With
            many cases, they show that the model does not fit. The other base rates were rescaled
            to sum to one.",
-    if (n_contradicted > 0) c(
-      "!" = "In {count_noun(n_contradicted, 'case')} every rater chose a category whose base rate is
-             now zero. Merge rare categories, or check the labels."
+    if (n_contradicted_cases > 0) c(
+      "!" = "In {count_noun(n_contradicted_cases, 'case')} every rater chose a category whose base
+             rate is now zero. Merge rare categories, or check the labels."
     )
-  ), negative = fit$negative, categories = categories_with_rate_0, against = n_contradicted)
+  ), negative = fit$negative, categories = categories_with_rate_0, against = n_contradicted_cases)
 }
 
 # Warns if a fit with separate, free confusion matrices of raters is only weakly identified.
@@ -206,16 +206,16 @@ count_observations_by_truth <- function(fit) {
 # category k more often to cases of another true category than to cases of k. The difference must
 # exceed two standard errors.
 share_from_swapping_raters <- function(fit) {
-  n_by_truth <- count_ratings_by_truth(fit)
-  p_rating <- replace(fit$matrices, n_by_truth == 0, NA) # raters x truths x ratings
-  variance <- bernoulli_variance(p_rating) / as.vector(n_by_truth)
-  is_swapped <- vapply(seq_len(ncol(n_by_truth)), function(k) {
+  n_ratings_by_truth <- count_ratings_by_truth(fit)
+  p_rating <- replace(fit$matrices, n_ratings_by_truth == 0, NA) # raters x truths x ratings
+  variance <- bernoulli_variance(p_rating) / as.vector(n_ratings_by_truth)
+  is_swapped <- vapply(seq_len(ncol(n_ratings_by_truth)), function(k) {
     difference <- p_rating[, -k, k, drop = FALSE] - p_rating[, k, k]
     standard_error <- sqrt(variance[, -k, k, drop = FALSE] + variance[, k, k])
     rowSums(difference > 2 * standard_error, na.rm = TRUE) > 0
-  }, logical(nrow(n_by_truth)))
+  }, logical(nrow(n_ratings_by_truth)))
   n_ratings <- ratings_of_raters(fit$x)
-  sum(n_ratings[rowSums(matrix(is_swapped, nrow(n_by_truth))) > 0]) / sum(n_ratings)
+  sum(n_ratings[rowSums(matrix(is_swapped, nrow(n_ratings_by_truth))) > 0]) / sum(n_ratings)
 }
 
 # ---- Names of classes ---------------------------------------------------------------------------

@@ -45,7 +45,7 @@ fit_model.rater_model <- function(model, checked, start) { # nolint: object_name
   # If `unsure` is NULL, the fit has no standard errors. With perfect agreement, none exist, because
   # the estimated accuracy is 1, on a boundary.
   if (!has_count_weights || fit$agreement %in% 1) fit["unsure"] <- list(NULL)
-  fit <- add_answering(fit)
+  fit <- add_answer_probabilities(fit)
   if (fit$identified == "yes") fit else set_estimates_to_na(fit)
 }
 
