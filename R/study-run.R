@@ -27,16 +27,17 @@ study_cells <- function(study) {
 }
 
 # Returns the number of runs in a block of the cell. A block should take at most a few seconds,
-# because the results of unfinished blocks are lost at an interrupt.
-block_size <- function(cell, estimators) {
+# because the results of unfinished blocks are lost at an interrupt. The time of compiled code is
+# estimated. User-defined code may be slow, so its time is measured: `max_interpreted_runs` is the
+# number of runs that took one second in the last blocks, see run_study().
+block_size <- function(cell, estimators, max_interpreted_runs = 10) {
   is_compiled <- are_compiled(estimators)
   estimator_options <- lapply(estimators[is_compiled], core_options)
   n_averaged_systems <- any(map_lgl(estimator_options, needs_average)) * n_systems(cell$design)
   # Estimated time of a run, in units of the time in which one case is simulated.
   work_per_run <- cell$n + 500 * sum(map_int(estimator_options, `[[`, "replicates")) +
     n_averaged_systems * (1e5 + 200 * cell$n)
-  # User-defined code may be slow, so blocks with such code have at most 10 runs.
-  max_runs <- if (all(is_compiled) && !is_world(cell$design)) 500 else 10
+  max_runs <- if (all(is_compiled) && !is_world(cell$design)) 500 else min(10, max_interpreted_runs)
   max(1, min(max_runs, 5e6 %/% work_per_run))
 }
 
@@ -49,8 +50,9 @@ are_compiled <- function(estimators) {
 }
 
 # Computes the missing runs of a study, block by block. A block is a cell with two more fields:
-# `first`, the number of its first run, and `runs`, its number of runs. Returns the study with
-# results.
+# `first`, the number of its first run, and `runs`, its number of runs. The first block with
+# user-defined code has one run. Later blocks have as many runs as took one second, at most 10.
+# Returns the study with results.
 # * threads: number of threads.
 # * checkpoint: path of a file, or NULL. The study is saved to this file at the start, every five
 #   seconds and at the end.
@@ -58,38 +60,55 @@ are_compiled <- function(estimators) {
 run_study <- function(study, threads, checkpoint = NULL, clock = elapsed_seconds) {
   cells <- study_cells(study)
   for (cell in cells) check_panel_memory(cell$design, cell$n)
-  run_state <- new.env()
+  # `started`: number of started runs of each cell
+  run_state <- list2env(list(started = study$done))
   hashes <- if (!is.null(checkpoint)) hashes_of_parts(study)
   save_progress <- function() {
     if (is.null(checkpoint)) return()
-    save_checkpoint(
-      run_state$complete %||% add_results(study, run_state$tables), checkpoint, hashes
-    )
+    saved_study <- run_state$complete %||% add_results(study, run_state$tables)
+    save_checkpoint(saved_study, checkpoint, hashes)
     run_state$saved_at <- clock()
+    sum(saved_study$done)
   }
   save_progress()
-  on.exit(save_progress())
+  on.exit({
+    n_saved <- save_progress()
+    if (is.null(run_state$complete) && !is.null(n_saved)) inform_fallible(escape_braces(
+      count_noun(n_saved, "panel"), if (n_saved == 1L) " is" else " are", " saved in ", checkpoint,
+      ". The same call continues the study."
+    ))
+  })
   progress <- progress_bar("Runs", study$runs * length(cells))
   on.exit(progress$close(), add = TRUE)
-  blocks <- unlist(Map(function(cell, done) {
-    n_block_runs <- block_size(cell, study$estimators)
-    first_runs <- if (done < study$runs) seq(done + 1, study$runs, by = n_block_runs)
-    lapply(first_runs, function(i) c(cell, first = i, runs = min(n_block_runs, study$runs - i + 1)))
-  }, cells, study$done), recursive = FALSE)
-  n_done <- sum(study$done)
-  runner <- block_runner(study, threads)
+  max_interpreted_runs <- 1
+  # Returns the next block, NULL if all runs are started.
+  start_block <- function(i) {
+    cell_number <- match(TRUE, run_state$started < study$runs)
+    if (is.na(cell_number)) return()
+    cell <- cells[[cell_number]]
+    n_started <- run_state$started[[cell_number]]
+    n_block_runs <- min(
+      block_size(cell, study$estimators, max_interpreted_runs), study$runs - n_started
+    )
+    run_state$started[[cell_number]] <- n_started + n_block_runs
+    c(cell, first = n_started + 1, runs = n_block_runs)
+  }
+  runner <- block_runner(study, threads, clock)
   keep_tables <- function(tables) run_state$tables <- c(run_state$tables, tables)
-  while (!is_empty(blocks)) {
-    current_blocks <- head(blocks, runner$width)
-    keep_tables(withCallingHandlers(
-      runner$run(current_blocks, function(done) progress$tick(n_done + done)),
+  repeat {
+    n_done <- sum(run_state$started)
+    progress$tick(n_done)
+    blocks <- drop_null(lapply(seq_len(runner$width), start_block))
+    if (is_empty(blocks)) break
+    tables <- withCallingHandlers(
+      runner$run(blocks, function(done) progress$tick(n_done + done)),
       fallible_error_worker = function(cnd) {
         keep_tables(keep_consecutive_results(blocks, cnd$finished))
       }
-    ))
-    n_done <- n_done + sum(map_dbl(current_blocks, `[[`, "runs"))
-    blocks <- tail(blocks, -length(current_blocks))
-    progress$tick(n_done)
+    )
+    keep_tables(tables)
+    seconds <- map_dbl(tables, attr, "seconds")
+    max_interpreted_runs <- floor(min(map_dbl(blocks, `[[`, "runs") / seconds))
     if (isTRUE(clock() - run_state$saved_at > 5)) save_progress()
   }
   run_state$complete <- add_results(study, run_state$tables)
@@ -125,11 +144,11 @@ keep_consecutive_results <- function(blocks, finished) {
 # estimators and designs need. Returns a list:
 # * width: number of blocks that run at the same time.
 # * run: function that runs a list of `blocks` and returns a list of their results. Its second
-#   argument `tick` is a function that shows progress, which is not called for workers.
-block_runner <- function(study, threads) {
+#   argument `tick` is a function that shows progress. It is not used with workers.
+block_runner <- function(study, threads, clock) {
   if (!has_workers()) {
     return(list(width = 1L, run = function(blocks, tick) {
-      lapply(blocks, run_block, study$estimators, study$seed, threads, tick)
+      lapply(blocks, run_block, study$estimators, study$seed, threads, tick, clock)
     }))
   }
   user_functions <- c(
@@ -166,8 +185,10 @@ block_task <- function(block, estimators, seed) {
   function() run_block(block, estimators, seed)
 }
 
-# Runs a block. Returns a list of columns, with an element for each estimator, system and run.
-run_block <- function(block, estimators, seed, threads = 1L, tick = function(done) NULL) {
+# Runs a block. Returns a list of columns, with an element for each estimator, system and run. Its
+# attribute `seconds` is the time that the block took.
+run_block <- function(block, estimators, seed, threads = 1L, tick = no_tick, clock = elapsed) {
+  start <- clock()
   stream_position <- block$item + block$first - 1
   run_seeds <- core_run_seeds(seed, stream_position, block$runs)
   is_compiled <- are_compiled(estimators) & !is_world(block$design)
@@ -189,7 +210,7 @@ run_block <- function(block, estimators, seed, threads = 1L, tick = function(don
   results[!is_compiled] <- r_results$results
   systems <- names(block$design$systems)
   repeat_columns <- function(...) lapply(list(...), rep_len, length(systems) * block$runs)
-  stack_tables(Map(function(name, result) {
+  table <- stack_tables(Map(function(name, result) {
     c(
       repeat_columns(
         cell = block$cell, design = block$label, n = block$n,
@@ -205,6 +226,7 @@ run_block <- function(block, estimators, seed, threads = 1L, tick = function(don
       result[c("reason", "condition")]
     )
   }, names(estimators), results))
+  structure(table, seconds = clock() - start)
 }
 
 # Converts the result of an estimator in compiled code to a list of columns. A column has an element

@@ -30,9 +30,11 @@
 #' other processes.
 #'
 #' @section Checkpoints: Results are saved to the file `checkpoint` every few seconds, and when the
-#' study ends, also after an interrupt or an error. If the call is repeated, it continues the study
-#' in the file with the seed that the file contains. If the repeated call has more `runs`, runs are
-#' added. An error of class `fallible_error_file` is raised in three cases:
+#' study ends, also after an interrupt or an error. Panels that are not complete are then lost:
+#' those of about one second or, if a panel takes longer, one panel per process. If the call is
+#' repeated, it continues the study in the file with the seed that the file contains. If the
+#' repeated call has more `runs`, runs are added. An error of class `fallible_error_file` is raised
+#' in three cases:
 #' * The study in the file has other designs or estimators, other values of `n` or `panels`, or more
 #'   runs.
 #' * The file was changed.

@@ -241,21 +241,53 @@ test_that("a study goes on in another session, whatever its estimators hold", {
   expect_identical(of(stats::as.formula("y ~ x", new.env())), of(stats::as.formula("y ~ x")))
 })
 
-test_that("a study whose blocks take minutes is kept after each of them", {
-  skip_unless_extended()
+test_that("a study is saved after each panel if panels are slow", {
   file <- withr::local_tempfile(fileext = ".rds")
   now <- 0
-  kept <- integer()
-  slow <- function(x) {
-    now <<- now + 7
-    kept <<- c(kept, sum(readRDS(file)$done))
-    0.5
+  saved <- integer()
+  run <- function(seconds) {
+    unlink(file)
+    saved <<- integer()
+    slow <- function(x) {
+      now <<- now + seconds
+      saved <<- c(saved, sum(readRDS(file)$done))
+      0.5
+    }
+    study <- new_study(
+      list(d = rater_design(c(0.6, 0.6), 0.8, n = 20)), list(slow = slow), 12L, NULL, "separate",
+      1:2
+    )
+    run_study(study, 1L, file, clock = function() now)
+    saved
   }
-  study <- new_study(
-    list(d = rater_design(c(0.6, 0.6), 0.8, n = 20)), list(slow = slow), 30L, NULL, "separate", 1:2
+  expect_identical(run(7), 0:11)
+  # Blocks have 1, 2, 2, 2, ... runs. The sixth block ends after 5.5 seconds.
+  expect_identical(run(0.5), rep(c(0L, 11L), c(11, 1)))
+  expect_identical(run(0.001), integer(12)) # takes less than five seconds
+})
+
+test_that("the processes of a study get one slow panel each", {
+  skip_unless_extended()
+  skip_on_cran()
+  skip_if_not_installed("future")
+  skip_if(Sys.getenv("R_COVR") == "true", "Instrumented code does not run in other processes")
+  file <- withr::local_tempfile(fileext = ".rds")
+  mark <- withr::local_tempfile()
+  # The fifth and later panels fail, which ends the worker.
+  slow <- eval(bquote(function(x) {
+    cat("panel\n", file = .(mark), append = TRUE)
+    Sys.sleep(1.1)
+    if (length(readLines(.(mark))) > 4L) tools::pskill(Sys.getpid())
+    0.5
+  }), globalenv())
+  local_workers()
+  expect_error(
+    suppressMessages(simulation_study(
+      rater_design(c(0.6, 0.6), 0.8, n = 20), slow, runs = 8, checkpoint = file
+    )), class = "fallible_error_worker"
   )
-  run_study(study, 1L, file, clock = function() now)
-  expect_identical(kept, rep(c(0L, 10L, 20L), each = 10)) # blocks of ten runs
+  expect_identical(readRDS(file)$done, 4L)
+  future::plan("sequential")
 })
 
 test_that("a file of another version of the package is refused", {

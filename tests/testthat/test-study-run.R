@@ -4,7 +4,8 @@ test_that("a study goes on from its checkpoint after an interrupt", {
   skip_unless_extended()
   file <- withr::local_tempfile(fileext = ".rds")
   calls <- 0
-  state <- list2env(list(stop_at = 33)) # a variable with another value is another estimator
+  # In the first run of the second cell. A variable with another value is another estimator.
+  state <- list2env(list(stop_at = 26))
   interrupted <- function(x) {
     calls <<- calls + 1
     if (calls == state$stop_at) rlang::interrupt()
@@ -51,6 +52,11 @@ test_that("blocks are short where the work is long", {
   expect_identical(size(200, "binned"), 500)
   expect_identical(size(200, "binned", f = function(x) 1), 10)
   expect_identical(size(1e7, "binned"), 1)
+  slow_size <- function(most, ...) block_size(list(n = 200), as_estimators(list(...), NULL), most)
+  expect_identical(slow_size(3, f = function(x) 1), 3)
+  expect_identical(slow_size(Inf, f = function(x) 1), 10)
+  expect_identical(slow_size(0, f = function(x) 1), 1)
+  expect_identical(slow_size(3, "binned"), 500)
   boot <- accuracy_estimator("binned", interval = "bootstrap", resampling = list(replicates = 1000L))
   expect_lt(size(200, b = boot), 20)
   cell <- list(n = 5000, design = list(systems = 1:5))
@@ -137,11 +143,35 @@ test_that("an interrupt before the first block leaves a study that can go on", {
     0.5
   }
   run <- function() simulation_study(design, interrupted, runs = 3, checkpoint = file)
-  expect_error(tryCatch(run(), interrupt = function(e) stop("interrupted")), "interrupted")
+  expect_message(
+    expect_error(tryCatch(run(), interrupt = function(e) stop("interrupted")), "interrupted"),
+    "0 panels are\\s+saved in .*The\\s+same\\s+call\\s+continues"
+  )
   expect_identical(readRDS(file)$done, c(0L, 0L))
   state$first <- FALSE
   expect_message(study <- run(), "0 panels are done")
   expect_identical(tidy(study)$run, rep(1:3, 2))
+})
+
+test_that("results do not depend on the sizes of blocks", {
+  study <- new_study(
+    as_designs(list(
+      d = design, drawn = function(n) simulate_ratings(design, n)
+    ), 20), as_estimators(list("binned", noise = function(x) stats::runif(n_systems(x)))),
+    23L, c(20L, 30L), "same", 1:2
+  )
+  # The time of a block is constant, or increases, or jumps.
+  clocks <- list(stopped = 0, slow = 0.3, jumps = c(0, 0.05, 0.7))
+  studies <- lapply(clocks, function(steps) {
+    n_calls <- 0
+    run_study(study, 1L, clock = function() {
+      n_calls <<- n_calls + 1
+      sum(rep_len(steps, n_calls))
+    })
+  })
+  expect_identical(studies$slow, studies$stopped)
+  expect_identical(studies$jumps, studies$stopped)
+  expect_identical(studies$slow$done, rep(23L, 4))
 })
 
 test_that("what is done is what is in the results", {
