@@ -64,7 +64,7 @@ check_choice <- function(x, choices = NULL, arg = rlang::caller_arg(x), i = NULL
   choices <- choices %||% eval(formals(caller_fn())[[arg]])
   if (identical(x, choices)) return(choices[[1L]])
   abort_argument_if(!(is_string(x) && x %in% choices), arg,
-    "must be one of {.or {.val {choices}}}.", not = x, i = i)
+    "must be {if (length(choices) > 1L) 'one of '}{.or {.val {choices}}}.", not = x, i = i)
   x
 }
 
@@ -72,7 +72,8 @@ check_choice <- function(x, choices = NULL, arg = rlang::caller_arg(x), i = NULL
 # `choices`. `none`: is an empty `x` allowed?
 check_choices <- function(x, choices, arg, none = FALSE) {
   is_valid <- if (is_empty(x)) none else is.character(x) && all(x %in% choices)
-  abort_argument_if(!is_valid, arg, "must be some of {.val {choices}}{if (none) ', or none'}.",
+  abort_argument_if(!is_valid, arg,
+    "must be {if (length(choices) > 1L) 'some of '}{.val {choices}}{if (none) ', or none'}.",
     not = x)
   unique(as.character(x))
 }

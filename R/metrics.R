@@ -283,7 +283,8 @@ check_metric_interval <- function(interval, estimate) {
     estimate_interval, if (!is.null(estimate$gold)) intervals_with_gold, cell_intervals(estimate)
   ))
   abort_argument_if(!(is_string(interval) && interval %in% available_intervals), "interval",
-    "must be one of {.or {.val {available_intervals}}}.", not = interval,
+    "must be {if (length(available_intervals) > 1L) 'one of '}{.or {.val {available_intervals}}}.",
+    not = interval,
     i = if (interval %in% intervals_with_gold) "Give {.arg known_truth} and
         {.code interval = \"{interval}\"} to {.fun estimate_accuracy}.")
   interval

@@ -15,6 +15,8 @@ test_that("numbers, counts, flags and choices are checked", {
   expect_snapshot(error = TRUE, {
     check_number(2, "conf_level", 0, 1, open_min = TRUE)
     check_choice("z", c("x", "y"), "method")
+    check_choice("z", "x", "method")
+    check_choices("z", "x", "systems")
     check_count("many", "replicates", min = 2)
     check_flag("yes", "ordered")
   })
