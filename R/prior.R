@@ -175,7 +175,7 @@ beta_of_mode <- function(mode, at_least, at_most, sure, subject) {
     "The prior of {subject} must be more informative than the flat prior.",
     x = "Under the flat prior, values {if (has_lower_bound) 'above' else 'below'}
          {at_least %||% at_most} have probability {1 - bound}, and {.field sure} is {sure}.",
-    i = "Use a {if (has_lower_bound) 'higher' else 'lower'} bound, or {.code list(1, 1)} for the
+    i = "Use a {if (has_lower_bound) 'larger' else 'smaller'} value, or {.code list(1, 1)} for the
          flat prior. If the mode is near {if (has_lower_bound) 0 else 1}, use
          {.field {if (has_lower_bound) 'at_most' else 'at_least'}}.")
   beta_parameters <- function(log_size) {
@@ -189,7 +189,8 @@ beta_of_mode <- function(mode, at_least, at_most, sure, subject) {
     "{.field {if (has_lower_bound) 'at_least' else 'at_most'}} of {subject} must be
      {if (has_lower_bound) 'below' else 'above'} its mode, and not too near it.",
     x = "The bound is {at_least %||% at_most}, and the mode is {mode}.",
-    i = "Use a {if (has_lower_bound) 'lower' else 'higher'} bound, or give two Beta parameters.")
+    i = "Use a {if (has_lower_bound) 'smaller' else 'larger'} value of
+         {.field {if (has_lower_bound) 'at_least' else 'at_most'}}, or give two Beta parameters.")
   # uniroot() needs a positive excess at -20, which is a nearly flat prior. If the bound is almost
   # 1 - `sure`, the excess is not positive. This nearly flat prior is then the result.
   parameters <- beta_parameters(if (excess_probability(-20) <= 0) -20 else

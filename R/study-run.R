@@ -187,7 +187,8 @@ block_task <- function(block, estimators, seed) {
 
 # Runs a block. Returns a list of columns, with an element for each estimator, system and run. Its
 # attribute `seconds` is the time that the block took.
-run_block <- function(block, estimators, seed, threads = 1L, tick = no_tick, clock = elapsed_seconds) {
+run_block <- function(block, estimators, seed, threads = 1L, tick = no_tick,
+                      clock = elapsed_seconds) {
   start <- clock()
   stream_position <- block$item + block$first - 1
   run_seeds <- core_run_seeds(seed, stream_position, block$runs)
