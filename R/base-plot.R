@@ -94,10 +94,15 @@ autoplot <- function(object, ...) {
   ggplot2::autoplot(object, ...)
 }
 
-#' @rawNamespace S3method(ggplot2::autoplot,fallible_result)
+#' @rawNamespace
+#' S3method(ggplot2::autoplot,fallible_result)
+#' S3method(ggplot2::autoplot,disputed_cases,autoplot.fallible_result)
+#' S3method(ggplot2::autoplot,report_sentences,autoplot.fallible_result)
+#' S3method(plot,disputed_cases,plot.fallible_result)
+#' S3method(plot,report_sentences,plot.fallible_result)
 autoplot.fallible_result <- function(object, ...) { # nolint: object_name.
   abort_argument("object", "A result of class {.cls {class(object)[[1L]]}} has no plot.",
-    i = "See its tables with {.fun tidy}.")
+    i = if (inherits(object, "fallible_result")) "See its tables with {.fun tidy}.")
 }
 
 # If ggplot2 is installed, this package exports autoplot() of ggplot2, because a second generic with

@@ -29,6 +29,28 @@ test_that("every class has a method for every verb, its own or that of all resul
   }
 })
 
+test_that("results without a picture raise an error, and base R draws no picture of them", {
+  skip_if_not_installed("ggplot2")
+  x <- examples_of_results()$ratings
+  estimate <- examples_of_results()$accuracy_estimate
+  tables <- list(
+    disputed_cases = disputed_cases(x), report_sentences = may_say(estimate),
+    report_sentences = may_say(estimate, "methods"), gate = examples_of_results()$gate
+  )
+  withr::local_pdf(NULL)
+  for (class in names(tables)) {
+    for (draw in list(plot, autoplot)) expect_error(
+      draw(tables[[class]]), "has no plot", class = "fallible_error_argument", info = class
+    )
+  }
+  # Every class whose objects are tables or text has a method for plot().
+  known <- getNamespaceInfo("fallible", "S3methods")
+  has_plot <- known[known[, 1L] == "plot", 2L]
+  results <- c(examples_of_results(), tables)
+  is_basic <- vapply(results, function(x) is.data.frame(x) || is.character(x), NA)
+  for (result in results[is_basic]) expect_true(any(class(result) %in% has_plot))
+})
+
 test_that("format is one line, or one per estimate", {
   for (class in names(examples_of_results())) {
     x <- examples_of_results()[[class]]
