@@ -294,10 +294,14 @@ row_axis_with_space <- function(add = c(0.6, 0.9), ...) {
 }
 
 # Returns a labeller of facets that wraps long names. The more facets, the shorter are the lines.
+# Titles with several words are only wrapped. Names with very long words are also shortened if there
+# are many, because they would need many lines. Lines of titles have room for "Krippendorff's".
 wrap_labeller <- function() {
   ggplot2::as_labeller(function(names) {
-    if (any(nchar(names) > 30L)) names <- shorten_many(names)
-    break_names(names, 52L %/% ggplot2::wrap_dims(n_distinct(names))[[2L]])
+    has_long_names <- any(grepl("[^ ]{31}|.{61}", names))
+    if (has_long_names) names <- shorten_many(names)
+    n_columns <- ggplot2::wrap_dims(n_distinct(names))[[2L]]
+    break_names(names, max(if (!has_long_names) 14L, 52L %/% n_columns))
   })
 }
 

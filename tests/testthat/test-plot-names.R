@@ -36,6 +36,20 @@ test_that("names of facets are whole, distinct and not wider than their panels",
   expect_identical(plot$theme$strip.clip, "off")
 })
 
+test_that("titles of many facets are wrapped, and not cut", {
+  x <- withr::with_seed(1, simulate_ratings(rater_design(c(0.7, 0.8, 0.6), NULL, 3, 60)))
+  by_category <- quiet(agreement(x, by_category = TRUE))
+  titles <- levels(ggplot2::autoplot(by_category)$data$title)
+  expect_gt(length(titles), 6L)
+  expect_identical(gsub("\n", " ", labels_of_facets(titles)), titles)
+  expect_lte(max(nchar(unlist(strsplit(labels_of_facets(titles), "\n")))), 17L)
+  # All titles of measures: lines end between words or after hyphens.
+  all_titles <- unname(unique(measure_titles(names(all_measures()))))
+  expect_gt(length(all_titles), 15L)
+  expect_identical(gsub("\n| ", "", labels_of_facets(all_titles)), gsub(" ", "", all_titles))
+  expect_match(labels_of_facets(all_titles), "Krippendorff's", fixed = TRUE, all = FALSE)
+})
+
 test_that("titles have the width of a plot of five inches", {
   plot <- ggplot2::autoplot(quiet(estimate_accuracy(lehner_ratings())), "sensitivity")
   lines <- function(text) nchar(strsplit(text, "\n", fixed = TRUE)[[1]])
