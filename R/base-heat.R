@@ -84,8 +84,9 @@ matrix_cells <- function(matrix) {
   )
 }
 
-# Returns the size in points of the names of `n` rows or columns of a plot.
-text_size <- function(n) min(8.8, 140 / n)
+# Returns the size in points of the names of `n` rows or columns of a plot. Up to 28 names do not
+# overlap in a plot of 5 x 4 inches. More names need a larger plot, in which they are readable.
+text_size <- function(n) min(8.8, max(5, 140 / n))
 
 # Returns the theme of a heat map. The more names an axis has, the smaller they are. Names of
 # columns are rotated if they would overlap. `names`: names of columns. `rows`: number of rows.

@@ -6,8 +6,9 @@
 #'   `"confusion"`: a heat map of the confusion matrix ([confusion()]) of each rater, or of the
 #'   common matrix of all raters.
 #' @param max_raters Largest number of raters to draw, a whole number of at least 1. `NULL`, the
-#'   default, is 30 for `"parameters"` and 12 for `"confusion"`. If there are more raters, those
-#'   with the most ratings are drawn.
+#'   default, is 20 for `"parameters"` and 12 for `"confusion"`. If there are more raters, those
+#'   with the most ratings are drawn. `tidy()` returns the estimates of all raters. Many of the
+#'   lowest and highest estimates belong to raters with few ratings, and have wide intervals.
 #' @return `autoplot()`: a ggplot.
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
 #' # Accuracies and base rates with intervals
@@ -21,7 +22,7 @@ autoplot.rater_fit <- function(object, # nolint: object_name.
                                type = c("parameters", "confusion"), max_raters = NULL, ...) {
   check_dots_empty(...)
   type <- check_choice(type)
-  max_raters <- check_count(max_raters %||% c(parameters = 30L, confusion = 12L)[[type]],
+  max_raters <- check_count(max_raters %||% c(parameters = 20L, confusion = 12L)[[type]],
     "max_raters")
   if (type == "parameters") return(plot_parameters(object, max_raters))
   matrices <- shown_matrices(confusion(object))

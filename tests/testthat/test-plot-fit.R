@@ -51,6 +51,15 @@ test_that("of many raters those with the most ratings are drawn, and none where 
   )
 })
 
+test_that("names of many raters are readable", {
+  x <- withr::with_seed(1, simulate_ratings(rater_design(rep(0.7, 40), NULL, 3, 60)))
+  plot <- ggplot2::autoplot(quiet(fit_raters(x, rater_model("rater"))))
+  expect_length(unique(stats::na.omit(plot$data$rater)), 20L)
+  expect_match(plot$labels$subtitle, "the 20\\sof 40 raters with the most")
+  expect_gt(plot$theme$axis.text.y$size, 5.5)
+  expect_gte(text_size(400), 5)
+})
+
 test_that("densities of draws are reflected at 0 and 1, and ranks have the edges of their bins", {
   draws <- withr::with_seed(1, stats::rexp(4000, 10))
   draws <- draws[draws < 1]
