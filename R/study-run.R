@@ -29,7 +29,7 @@ study_cells <- function(study) {
 # Returns the number of runs in a block of the cell. A block should take at most a few seconds,
 # because the results of unfinished blocks are lost at an interrupt. The time of compiled code is
 # estimated. User-defined code may be slow, so its time is measured: `max_interpreted_runs` is the
-# number of runs that took one second in the last blocks, see run_study().
+# number of runs that the last blocks completed in one second, see run_study().
 block_size <- function(cell, estimators, max_interpreted_runs = 10) {
   is_compiled <- are_compiled(estimators)
   estimator_options <- lapply(estimators[is_compiled], core_options)
@@ -51,8 +51,8 @@ are_compiled <- function(estimators) {
 
 # Computes the missing runs of a study, block by block. A block is a cell with two more fields:
 # `first`, the number of its first run, and `runs`, its number of runs. The first block with
-# user-defined code has one run. Later blocks have as many runs as took one second, at most 10.
-# Returns the study with results.
+# user-defined code has one run. Later blocks have the number of runs that takes one second, at most
+# 10. Returns the study with results.
 # * threads: number of threads.
 # * checkpoint: path of a file, or NULL. The study is saved to this file at the start, every five
 #   seconds and at the end.
