@@ -44,7 +44,7 @@
 #'   * `passed`: `TRUE` if `winning_rate` is at least 0.5.
 #'   * `raters`: number of raters with enough cases; `cases`: number of cases with an answer of the
 #'     system and enough ratings.
-#'   * `reason`: why values are `NA`: no rater has enough cases.
+#'   * `reason`: why values are `NA`: no rater has enough cases, or no case has enough ratings.
 #'
 #'   `tidy(x, what = "raters")` returns a tibble with a row per system and rater: `system`, `rater`,
 #'   `advantage`, `lead`, `p.value` (before adjustment), `won` (`TRUE` if the system wins), `n`
@@ -150,7 +150,8 @@ test_against_raters <- function(system_number, x, closeness, options) {
   # is NaN if `lead` also equals `epsilon`; the p-value is then 1.
   p_values <- pt(replace(statistic, is.nan(statistic), Inf), n_used - 1)
   few_cases_reason <- paste(
-    "fewer than", options$min_cases, "cases with", options$min_raters, "ratings"
+    if (any(n_usable_cases > 0)) paste("fewer than", options$min_cases, "cases") else "no case",
+    "with", options$min_raters, "ratings"
   )
   # Numbers of cases are converted to integers, except in databases, which may have too many cases
   # for integers.
@@ -202,7 +203,8 @@ new_alt_test <- function(systems, raters, options) {
       "Passes: wins against at least half of the raters. To compare systems, use the advantage.",
       if (nrow(skipped_pairs) > 0L) paste0(
         "Left out: ", count_noun(nrow(skipped_pairs), "pair"), " of a system and a rater, with ",
-        skipped_pairs$reason[[1L]], "."
+        paste(unique(skipped_pairs$reason), collapse = " or "), ".",
+        if (!any(systems$cases > 0)) " Let several raters label the same cases."
       ),
       "It shows which systems answer like the raters: those that share their errors pass, too.",
       options$silent,

@@ -221,3 +221,12 @@ test_that("sentences and a paragraph on the test cite its authors", {
   expect_match(words[-1], "^(Benjamini|Calderon)")
   expect_length(words, 3)
 })
+
+test_that("a test without a case that two people rated has this as its reason", {
+  labels <- rep(c("a", "b"), 40)
+  x <- quiet(ratings(data.frame(r1 = replace(labels, 1:40, NA), r2 = replace(labels, 41:80, NA),
+    s = rep(c("b", "a", "a", "a"), 20)), raters = r1:r2, systems = s, rater_kind = "expert"))
+  test <- alt_test(x)
+  expect_identical(tidy(test)$reason, "all raters have no case with 2 ratings")
+  expect_output(print(test), "with no case with 2 ratings. Let\\s+several raters")
+})
