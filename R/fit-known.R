@@ -40,7 +40,8 @@ check_known_truth <- function(truth, x, arg = "known_truth") {
   cases <- as_label(x$cases)
   unknown_rows <- which(!truth_table$case %in% cases)
   abort_if(unknown_rows, "case", "{.arg {arg}} must name cases of {.arg x}.",
-    x = "{.val {truth_table$case[unknown_rows]}} {?is/are} not among them.",
+    x = "{.val {truth_table$case[unknown_rows]}} {?is/are} not among them. The first case of
+      {.arg x} is {.val {cases[[1L]]}}.",
     i = "If a case has no rating, add a row with the rating {.code NA} to the data of
       {.fun ratings}.",
     row = unknown_rows)

@@ -36,6 +36,10 @@ groups_of_cases <- function(by, x) {
       else escape_braces(conditionMessage(cnd)),
       i = c(similar_values_hint(unknown_names, names(case_columns)), case_values_hint("by")))
   })
+  # A name such as `version` may be an object of R, although the user meant a similar covariate.
+  if (quo_is_symbol(by) && is.recursive(group_values) && !is.data.frame(group_values) &&
+    !is_empty(find_similar_names(unknown_names, names(case_columns))))
+    group_values <- as_name(by)
   if (uses_covariates) x$rows <- "cases"
   check_case_values(group_values, x, "by")
 }

@@ -324,15 +324,20 @@ as_truth_table <- function(truth, arg, keys = NULL) {
     "must be categories with the cases as names, or a data frame with columns {.val case} and
         {.val truth}.", not = truth)
   input_names <- names(truth)
-  truth <- if (is_table) rename_case_column(replace_key_columns(truth, keys)) else
+  truth <- if (is_table) replace_key_columns(truth, keys) else
     list2DF(list(case = input_names, truth = unname(truth)))
   for (text in c(list(names(truth)), truth)) check_text(text, arg)
+  # One of several columns that identify cases does not identify cases.
+  if (!any(keys %in% names(truth))) truth <- rename_case_column(truth)
   truth_column <- intersect(c("truth", "category"), names(truth))[1L]
+  missing_columns <- setdiff(c(keys %||% "case", replace_na(truth_column, "truth")), input_names)
   abort_if(!"case" %in% names(truth) || is.na(truth_column), "columns",
     "{.arg {arg}} must have the columns {.val {c(keys %||% 'case', 'truth')}}.",
-    x = if (has_any_columns(truth)) "It has {.val {input_names}}." else "It is {describe(truth)}.",
-    i = c(similar_values_hint(input_names, setdiff(c(keys %||% "case", "truth"), input_names)),
-      "Rename the columns of {.arg {arg}}."),
+    x = if (has_any_columns(truth))
+      "It has {.val {input_names}}, and lacks {.val {missing_columns}}."
+    else "It is {describe(truth)}.",
+    i = c(similar_values_hint(input_names, missing_columns),
+      "Rename or add columns of {.arg {arg}}."),
     arg = arg)
   known_rows <- which(is_label(truth[[truth_column]]))
   case <- as_label(truth$case)[known_rows]

@@ -252,3 +252,31 @@ test_that("an expression with an unknown covariate names this one", {
     "There is no covariate \"truth\"", class = "fallible_error_argument")
   expect_no_match(conditionMessage(cnd), "Did you mean \"site\"")
 })
+
+test_that("an object of R with the name of a misspelt covariate is not taken for groups", {
+  data <- data.frame(a = c("x", "y"), b = c("x", "y"), app_version = c("p", "q"))
+  x <- quiet(ratings(data, raters = a:b, covariates = app_version))
+  error <- expect_error(estimate_accuracy(x, by = version), class = "fallible_error_argument")
+  expect_match(conditionMessage(error), "no covariate \"version\".*Did you mean \"app_version\"")
+  expect_error(estimate_accuracy(x, by = source), "It is a function",
+    class = "fallible_error_argument")
+  site <- NULL
+  expect_error(estimate_accuracy(x, by = site), class = "fallible_error_system") # no groups
+})
+
+test_that("errors on known truths name a missing column of identifiers, and show an identifier", {
+  data <- expand.grid(id = paste0("P", 1:8), version = c("v1", "v2"))
+  data$a <- data$b <- data$s <- c("x", "y", "y")[seq_len(16) %% 3 + 1]
+  long <- rbind(transform(data, who = "a"), transform(data, who = "b"))
+  x <- quiet(ratings(long, case = c(id, version), rater = who, rating = a, rater_kind = "expert"))
+  truth <- data.frame(id = paste0("P", 1:8), truth = c("x", "y"))
+  refused <- function(truth, ...) {
+    expect_error(fit_raters(x, k_model(), known_truth = truth), ...)
+  }
+  refused(truth, "lacks \"version\"", class = "fallible_error_columns")
+  # Cases with two truths, because a column is missing, are no conflict of truths.
+  refused(rbind(truth, transform(truth, truth = "x")), "lacks \"version\"",
+    class = "fallible_error_columns")
+  refused(stats::setNames(truth$truth, truth$id), "first case of `x` is \"P1/v1\"",
+    class = "fallible_error_case")
+})
