@@ -253,10 +253,12 @@ split_systems <- function(input, systems, repeats) {
     "No rater is left: {.arg systems} names every rater of {.arg data}.",
     x = "The raters are {.val {raters}}.",
     i = "Systems are evaluated by the remaining raters; name only the systems.", system = systems)
-  ratings <- input$columns[[1L]]
-  check_labels(ratings, names(input$columns))
+  check_identifiers(input$case, "case", rows = input$source)
+  check_labels(input$columns[[1L]], names(input$columns), input$source)
+  input$system_rows <- keep_rows(input, which(is_system))
   input$system_table <- new_tibble(list(
-    case = input$case[is_system], system = rater[is_system], prediction = ratings[is_system],
+    case = input$system_rows$case, system = rater[is_system],
+    prediction = input$system_rows$columns[[1L]],
     silent = (input$abstained[[1L]] %||% integer(length(rater)))[is_system]
   ), nrow = sum(is_system))
   if (repeats == "reruns") input$system_table <- votes_of_systems(input$system_table)
@@ -280,9 +282,10 @@ votes_of_systems <- function(table) {
     function(x) match(x, unique(x))
   )
   winning_rows <- find_majority(code_columns, max(code_columns$unit), max(code_columns$category))
-  n_answers <- nrow(unique(table[c("case", "system")]))
-  system_names <- shorten(unique(table$system))
-  warn_tied_reruns(lines = format_ties(system_names, n_answers, length(winning_rows)))
+  systems <- unique(table$system)
+  count_cases <- function(rows) tabulate(match(rows$system, systems), length(systems))
+  warn_tied_reruns(lines = format_ties(systems,
+    count_cases(unique(table[c("case", "system")])), count_cases(table[winning_rows, ])))
   table[winning_rows, ]
 }
 

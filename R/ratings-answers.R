@@ -93,7 +93,7 @@ add_abstentions <- function(x, input) {
     replies <- add_entries(unfold_ratings(x), x$abstained, 1L)
     check_repeats(set_core_patterns(x, core_patterns_long(
       replies$row, replies$rater, replies$category, list(), length(x$index)
-    )))
+    )), input)
   }
   # An empty cell (code 2) of a system is not counted as an abstention, because the system was not
   # asked.

@@ -207,12 +207,18 @@ list_systems <- function(input, categories) {
   system_names <- rater_labels(table$system)
   answer_cells <- cbind(match(table$case, cases), match(as_label(table$system), system_names))
   # Combines the numbers of the case and of the system. Different pairs have different sums.
-  repeated_row <- anyDuplicated(answer_cells[, 1L] + length(cases) * answer_cells[, 2L])
-  abort_if(repeated_row > 0L, "repeat", "A system can give only one prediction per case.",
-    x = "System {.val {system_names[[answer_cells[repeated_row, 2L]]]}} predicts case
-        {.val {as.character(table$case[[repeated_row]])}} again in row {repeated_row} of
-        {.arg systems}.",
-    case = table$case[repeated_row], rater = system_names[answer_cells[repeated_row, 2L]])
+  cell_numbers <- answer_cells[, 1L] + length(cases) * answer_cells[, 2L]
+  repeated_row <- anyDuplicated(cell_numbers)
+  if (repeated_row > 0L) {
+    rows <- which(cell_numbers == cell_numbers[[repeated_row]])
+    abort_repeats(input$system_rows, "System {.val {judge}} answered case {.val {case}} more than
+      once.", as_label(table$system[[repeated_row]]), table$case[[repeated_row]], paste0(
+        if (is.null(input$system_rows)) "Rows of `systems`: " else "Rows of the data: ",
+        toString(input$system_rows$source[rows] %||% rows), "."
+      ),
+      "If the system is a rater of long data, and these are its runs, give
+       {.code repeats = \"reruns\"}. Otherwise keep one of the rows.")
+  }
   answers <- matrix(NA_integer_, length(cases), length(system_names))
   answers[answer_cells] <- encode_labels(table$prediction, categories, input)
   list(cases = cases, columns = split_columns(answers, system_names))
@@ -259,50 +265,57 @@ check_systems <- function(x, rated_cases) {
 check_repeats <- function(x, input = NULL) {
   repeated_cells <- repeated_ratings(x)
   if (nrow(repeated_cells) == 0L) return()
-  case <- case_of_pattern(x, repeated_cells$pattern[[1L]])
-  rater <- x$raters[[repeated_cells$rater[[1L]]]]
-  possible_keys <- find_possible_keys(input)
+  n_cases <- sum(pattern_of_case(x) %in% repeated_cells$pattern)
+  abort_repeats(input, "Rater {.val {judge}} rated case {.val {case}} more than once.",
+    x$raters[[repeated_cells$rater[[1L]]]], case_of_pattern(x, repeated_cells$pattern[[1L]]),
+    paste0("Cases with more than one rating by one rater: ", n_cases, " of ", nrow(x), "."),
+    "If these are independent repeats, give {.code repeats = \"ratings\"}; if they are runs of one
+     model, or a person answered again by mistake, {.code repeats = \"reruns\"}; if they are one
+     answer with several labels, {.code repeats = \"labels\"}. If another column also identifies
+     a case, add it to {.arg case}.")
+}
+
+# Fails because a rater or system rated a case more than once.
+# * input: see read_input(). It contains only the rows of raters, or only the rows of systems.
+# * message: first sentence, which may contain {judge} and {case}.
+# * judge, case: name of the rater or system, and identifier of the case.
+# * found: sentence on the repeats.
+# * hint: advice if no column explains the repeats.
+abort_repeats <- function(input, message, judge, case, found, hint) {
+  columns <- columns_of_repeats(input)
+  differing_columns <- columns$keys %||% columns$others
   # If only the used columns of a file were read, equal rows are not counted, because they may
   # differ in other columns.
   n_copies <- sum(duplicated(if (!isTRUE(attr(input$data, "is_partial"))) input$data))
-  abort_fallible("repeat", "Rater {.val {rater}} rated case {.val {case}} more than once.",
-    x = "Of {nrow(x)} cases, {sum(pattern_of_case(x) %in% repeated_cells$pattern)} {?has/have} more
-         than one rating by one rater.",
-    i = c(if (n_copies > 0L) "{n_copies} row{?s} {?is/are} equal to another row in all columns.",
-      if (!is_empty(possible_keys)) c("{.val {possible_keys}} differ{?s/} in rows of one rater and
-        one case. If several columns identify a case, give all of them:
-        {.code case = c(..., {toString(possible_keys)})}.",
-        "If the rows are repeats, give {.arg repeats}.")
-      else "If these are independent repeats, give {.code repeats = \"ratings\"}; if they are
-        runs of one model, or a person answered again by mistake, {.code repeats = \"reruns\"}; if
-        they are one answer with several labels, {.code repeats = \"labels\"}."),
-    case = case, rater = rater)
+  abort_fallible("repeat", message,
+    x = found,
+    i = c(if (n_copies > 0L) "{n_copies} row{?s} {?is/are} equal to another row in all columns. To
+        drop copies, apply {.fun unique} to the data.",
+      if (!is_empty(differing_columns)) "{.val {differing_columns}} differ{?s/} between repeats.",
+      if (!is_empty(columns$keys)) c("If several columns identify a case, give all of them:
+        {.code case = c(..., {toString(columns$keys)})}.",
+        "If the rows are repeats, give {.arg repeats}."),
+      if (!is_empty(columns$runs)) "{.val {columns$runs}} seem{?s/} to number repeats. If they are
+        runs of one model, give {.code repeats = \"reruns\"}."
+      else if (is_empty(columns$keys)) hint),
+    case = case, rater = judge)
 }
 
-# Returns the names of columns that may identify cases together with `case`. Such a column has these
-# properties:
-# * No argument of ratings() selects the column.
-# * Its name does not mean a repeat, such as "run" or "judge.run_id".
-# * Its value differs between rows of the same rater and case.
-# * It has few distinct values.
-find_possible_keys <- function(input, are_reruns = FALSE) {
-  used_rows <- input$source
-  pair_of_row <- paste(match(input$case, input$case), match(input$rater, input$rater))
-  max_rows_per_pair <- max(0, table(pair_of_row))
-  n_pairs <- n_distinct(pair_of_row)
-  n_repeats <- length(pair_of_row) - n_pairs
-  names(Filter(function(column) {
-    if (!is.atomic(column)) return(FALSE)
-    # Number of rows that differ in the column from earlier rows of the same rater and case.
-    n_different <- n_distinct(paste(pair_of_row, column[used_rows])) - n_pairs
-    # Columns with fractions, or with different values in nearly all reruns, may be measurements,
-    # such as a latency. For these columns, fewer distinct values are allowed.
-    is_measurement <- is.numeric(column) && any(column %% 1 > 0, na.rm = TRUE) ||
-      are_reruns && n_different > 0.9 * n_repeats
-    max_distinct_values <- if (is_measurement) max_rows_per_pair else length(used_rows) / 2
-    n_distinct(column[used_rows]) <= max_distinct_values && n_different > 0
-  }, input$extra[!grepl(
+# Returns the names of columns that no argument of ratings() selects, and whose values differ
+# between rows of the same rater and case. The result is a list:
+# * runs: names that mean a repeat, such as "run" or "judge.run_id".
+# * keys: columns that may identify cases together with `case`. They have no missing values, and not
+#   more distinct values than there are rows of one rater and case.
+# * others: other columns, such as a date, a number of tokens or a reason.
+columns_of_repeats <- function(input) {
+  pair <- paste(match(input$case, input$case), match(input$rater, input$rater))
+  columns <- Filter(function(column) n_distinct(paste(pair, column)) > n_distinct(pair),
+    lapply(Filter(is.atomic, input$extra), `[`, input$source))
+  is_key <- map_lgl(columns, function(column) {
+    !any(column %in% c(NA, "")) && n_distinct(column) <= max(count_equal_at_first(pair))
+  })
+  split(names(columns) %||% character(), replace(ifelse(is_key, "keys", "others"), grepl(
     "(^|[._])(run|epoch|trial|repeat|repetition|attempt|round|replicate|seed)s?([._]?(id|no))?$",
-    names(input$extra), TRUE
-  )]))
+    names(columns), TRUE
+  ), "runs"))
 }

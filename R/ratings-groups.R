@@ -81,14 +81,14 @@ format_ties <- function(names, n_cases, n_votes) {
 # Warns about reruns without a most frequent answer (ties). `lines`: see tie_lines().
 warn_tied_reruns <- function(x, lines = tie_lines(x)) {
   warn_if(lines, "reruns",
-    c("In some cases, no answer is the most frequent one among the reruns of a rater. The rater then
-       has no vote, and results from votes leave the case out for this rater:",
+    c("In some cases, no answer is the most frequent one among the reruns of a rater or system. It
+       then has no vote, and results from votes leave the case out for it:",
       bullets(escape_braces(lines), 5L)),
     i = "With an odd number of runs, two categories cannot tie.")
 }
 
-reruns_message <- "Reruns of a rater count as one vote, the most frequent answer. If several
-  answers are equally frequent, there is no vote."
+reruns_message <- "Reruns of a rater count as one vote, reruns of a system as one answer: the most
+  frequent one. If several answers are equally frequent, there is none."
 
 # Replaces the reruns of a rater, and the ratings of a group of raters, by one vote in each case. If
 # there are groups, they are the raters of the result.

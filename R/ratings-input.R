@@ -21,6 +21,7 @@ max_categories <- 1000L
 # * row_case: identifier of the case of each row of the data, before rows are dropped or repeated.
 # * source: row number in the data of each element of `case`.
 # * systems: list of columns of systems.
+# * system_rows: only if raters of long data are systems. The input with only the rows of systems.
 # * system_table, constant: other forms of systems, see read_systems().
 # * groups: see read_groups().
 # * truth: a list of one column.
@@ -31,7 +32,7 @@ max_categories <- 1000L
 # * abstain, given_categories: the arguments `abstain` and `categories`.
 # * abstained, silent: see record_abstentions().
 # * data: the data frame.
-# * extra: columns without a role, see find_possible_keys(). Columns with the ratings of other
+# * extra: columns without a role, see columns_of_repeats(). Columns with the ratings of other
 #   variables of a codebook are not included.
 read_input <- function(data, quos, options) {
   repeats <- options$repeats

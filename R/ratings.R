@@ -350,7 +350,7 @@ check_new_ratings <- function(x, input) {
   abort_if(shared_names, "columns", "Raters and systems must have different names.",
     x = "{.val {shared_names}} {?names/name} both a rater and a system.", arg = "systems")
   if (x$repeats == "error") check_repeats(x, input)
-  possible_keys <- if (has_reruns(x)) find_possible_keys(input, are_reruns = TRUE)
+  possible_keys <- if (has_reruns(x)) columns_of_repeats(input)$keys
   warn_if(possible_keys, "reruns",
     "Reruns of one rater and case have different values of {.val {possible_keys}}.",
     i = "If these rows are answers of different systems or versions, they are different cases: give

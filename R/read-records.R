@@ -276,11 +276,11 @@ clean_label <- function(labels) {
 }
 
 inform_changed_labels <- function(message, old_labels, new_labels) {
-  is_changed <- old_labels != new_labels
+  is_changed <- which(old_labels != new_labels) # missing names do not change
   lines <- escape_braces(
     dQuote(old_labels[is_changed], FALSE), " is now ", dQuote(new_labels[is_changed], FALSE)
   )
-  if (any(is_changed)) inform_fallible(c(message, bullets(lines)))
+  if (!is_empty(is_changed)) inform_fallible(c(message, bullets(lines)))
 }
 
 # Warns about names of cases or raters that differ only in capitals or blanks. They are not merged,

@@ -347,7 +347,7 @@ test_that("verbs that need one rating of each rater take the vote of reruns", {
   expect_equal(tidy(tested), tidy(test(as_ratings(y, votes = TRUE))))
   # Two runs that differ are no answer
   data <- data[data$run < 3, ]
-  expect_warning(half <- suppressMessages(read(systems = "m")), "leave the case out for this rater",
+  expect_warning(half <- suppressMessages(read(systems = "m")), "leave the case out for it",
     class = "fallible_warning_reruns")
   tied <- tapply(data$rating[data$rater == "m"], data$id[data$rater == "m"], function(of) {
     of[[1]] != of[[2]]
@@ -366,7 +366,7 @@ test_that("reruns that tie count by their share, or a warning names their number
     systems = c(app = "p"), rater_kind = "model")
   expect_warning(
     errors <- suppressMessages(shared_errors(x, known_truth = setNames(truth, 1:120))),
-    "leave the case out for this rater", class = "fallible_warning_reruns"
+    "leave the case out for it", class = "fallible_warning_reruns"
   )
   found <- tidy(errors, "raters")
   expect_identical(found$n, c(120, 120))

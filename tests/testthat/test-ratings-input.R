@@ -813,3 +813,40 @@ test_that("rows in errors are rows of the data after copies were left out", {
   expect_error(quiet(as_ratings(set("x", -1), counts = x:y, case = id)), "Row 5",
     class = "fallible_error_counts")
 })
+
+test_that("only columns that can identify cases are proposed as part of `case`", {
+  set.seed(1)
+  log <- expand.grid(run = 1:2, version = c("v1", "v2"), judge = c("a", "b"), id = 1:10)
+  log$verdict <- c("pass", "fail")[rbinom(80, 1, 0.5) + 1]
+  log$tokens <- sample(200:900, 80)
+  log$reason <- replace(rep(NA, 80), seq(1, 80, 3), "unclear")
+  log$note <- replace(rep("", 80), seq(1, 80, 3), "check")
+  log$ts <- paste("2025-03-01", seq_len(80))
+  read <- function(...) {
+    ratings(log, rater = judge, rating = verdict, rater_kind = "model", ...)
+  }
+  error <- expect_error(read(case = id), class = "fallible_error_repeat")
+  expect_match(conditionMessage(error), "case = c(..., version)", fixed = TRUE)
+  expect_match(conditionMessage(error), "\"run\" seems to number repeats.*reruns")
+  expect_no_match(conditionMessage(error), "tokens|reason|note|\"ts\"")
+  error <- expect_error(read(case = c(id, version)), class = "fallible_error_repeat")
+  expect_match(conditionMessage(error), "\"tokens\".*\"ts\" differ between repeats")
+  expect_match(conditionMessage(error), "\"run\" seems to number repeats.*repeats = .reruns")
+  expect_no_match(conditionMessage(error), "case = c", fixed = TRUE)
+  expect_warning(read(case = id, repeats = "reruns"), "different values of \"version\"\\.",
+    class = "fallible_warning_reruns")
+  expect_no_warning(read(case = c(id, version), repeats = "reruns"))
+  log$run <- NULL
+  error <- expect_error(read(case = c(id, version)), class = "fallible_error_repeat")
+  expect_match(conditionMessage(error), "independent repeats")
+})
+
+test_that("the error on repeats advises to drop copies only if there are copies", {
+  data <- data.frame(id = rep(1:3, each = 2), who = c("a", "b"), said = c("x", "y", "y"))
+  read <- function(data) ratings(data, case = id, rater = who, rating = said)
+  again <- rbind(data, transform(data[1, ], said = "y"))
+  error <- expect_error(read(rbind(again, data[4, ])), "1 row is equal.*unique\\(\\)",
+    class = "fallible_error_repeat")
+  error <- expect_error(read(again), class = "fallible_error_repeat")
+  expect_no_match(conditionMessage(error), "unique")
+})

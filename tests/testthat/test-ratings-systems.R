@@ -122,3 +122,43 @@ test_that("the warning on unrated cases advises to check identifiers only if the
   expect_warning(ratings(wide[1:5, 1:3], raters = a:b, systems = table, case = id,
     rater_kind = "expert"), "identifiers are equal", class = "fallible_warning_unrated")
 })
+
+test_that("the warning on tied reruns of systems has a line per system, with its own cases", {
+  data <- expand.grid(run = 1:2, who = c("ann", "bob", "m1", "m2"), id = 1:6,
+    stringsAsFactors = FALSE)
+  data$said <- c("x", "y")[data$id %% 2 + 1]
+  data$said[data$who == "m2" & data$id < 4] <- c("x", "y")
+  data <- data[!(data$who == "m2" & data$id == 6) & (data$run == 1 | data$who == "m2"), ]
+  warning <- expect_warning(
+    suppressMessages(ratings(data, case = id, rater = who, rating = said, repeats = "reruns",
+      systems = c("m1", "m2"), rater_kind = "expert")),
+    "reruns of a rater or system", class = "fallible_warning_reruns"
+  )
+  expect_match(conditionMessage(warning), "m2: 3 of 5 cases")
+  expect_no_match(conditionMessage(warning), "m1|of 11")
+})
+
+test_that("errors on rows of systems in long data have the numbers of the rows in the data", {
+  read <- function(data, ...) {
+    ratings(data, case = item, rater = who, rating = said, systems = "gpt-4o",
+      rater_kind = "expert", ...)
+  }
+  dated <- cbind(long, date = paste("day", 1:12))
+  again <- rbind(dated, transform(dated[6, ], date = "day 13", said = "x"))
+  error <- expect_error(read(again), "System \"gpt-4o\" answered case 2 more than once",
+    class = "fallible_error_repeat")
+  expect_match(conditionMessage(error), "Rows of the data: 6, 13.", fixed = TRUE)
+  expect_match(conditionMessage(error), "\"date\" differs between repeats")
+  expect_match(conditionMessage(error), "repeats = \"reruns\"", fixed = TRUE)
+  # A version of the system identifies cases; a copy of a row is counted.
+  versions <- rbind(cbind(long, version = "v1"), cbind(long[c(3, 6, 6), ], version = "v2"))
+  error <- expect_error(read(versions), class = "fallible_error_repeat")
+  expect_match(conditionMessage(error), "case = c(..., version)", fixed = TRUE)
+  versions <- rbind(cbind(long, run = 1), cbind(long[c(3, 6, 6), ], run = 2))
+  error <- expect_error(read(versions), class = "fallible_error_repeat")
+  expect_match(conditionMessage(error), "1 row is equal.*unique\\(\\).*\"run\" seems to number")
+  for (clean in c(FALSE, TRUE)) {
+    expect_error(read(transform(long, item = replace(item, 9, NA)), clean_labels = clean),
+      "`case` must be known in every row.*first in row 9", class = "fallible_error_case")
+  }
+})
