@@ -228,7 +228,7 @@ accuracy_notes <- function(x, record) {
 accuracy_table <- function(x) {
   table <- x$table
   if (is.null(x$fit$x$silent_systems)) return(table)
-  table$answered <- share_answered(x$fit$x)
+  table$answered <- answered_case_share(x$fit$x)
   table[c("accuracy_all", "all.low", "all.high")] <-
     accuracy_over_all_cases(table, x)[c("estimate", "conf.low", "conf.high")]
   table
@@ -240,7 +240,7 @@ accuracy_table <- function(x) {
 accuracy_over_all_cases <- function(table, x, conf_level = x$options$conf_level) {
   fitted_ratings <- x$fit$x
   system_numbers <- match(table$system, fitted_ratings$systems)
-  answered_share <- share_answered(fitted_ratings)[system_numbers]
+  answered_share <- answered_case_share(fitted_ratings)[system_numbers]
   # The share of answered cases has no sampling error if a system answered all cases, or if the
   # estimate is for the given cases and not for a population (`target = "cases"`).
   is_share_exact <- answered_share %in% 1 | identical(x$gold$settings$target, "cases")
@@ -346,7 +346,7 @@ describe_raters_and_truth <- function(estimate) {
   x <- estimate$fit$x
   raters <- if (is_one_rater(x)) paste("judged by", x$raters) else
     paste("with ratings by", count_noun(n_raters(x), "rater",
-      if (panel_kind(estimate) == "machines") machine_kind_words(estimate) else "raters"), "and")
+      if (panel_kind(estimate) == "machines") machine_kind_text(estimate) else "raters"), "and")
   paste(raters, describe_known_truth(estimate))
 }
 

@@ -83,7 +83,7 @@ check_category_labels <- function(categories) {
   if (is.numeric(categories) && length(categories) == 1L) {
     return(as.character(seq_len(check_count(categories, "categories", 2L, max_categories))))
   }
-  labels <- check_declared(categories)
+  labels <- check_declared_categories(categories)
   abort_argument_if(length(labels) < 2L || length(labels) > max_categories, "categories",
     "must be 2 to {max_categories} labels, or the number of categories.",
     x = "Found {length(labels)} label{?s}.")

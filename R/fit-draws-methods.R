@@ -235,7 +235,7 @@ assumption_sentences <- function(fit) {
       independence_words(fit$model)),
     if (panel_kind(fit) == "machines" && !model_is_dependent(fit$model)) fill_template("Raters are
       %s, which often make the same errors. In simulated panels of such raters, 90%% intervals of
-      this model covered only 2.5%% of the true accuracies of raters.", machine_kind_words(fit))
+      this model covered only 2.5%% of the true accuracies of raters.", machine_kind_text(fit))
   )
 }
 

@@ -185,7 +185,7 @@ warn_doubtful <- function(estimate, hidden_errors) {
   if (n_doubtful == 0L) return(invisible())
   worst_system <- doubtful_systems[[which.max(doubtful_estimates$hidden_errors[doubtful_systems])]]
   problem <- if (rests_on_machines(estimate)) {
-    paste0("The raters are ", machine_kind_words(estimate),
+    paste0("The raters are ", machine_kind_text(estimate),
       ", whose agreement is little evidence of accuracy")
   } else {
     paste0(
@@ -236,7 +236,7 @@ note_of_machines <- function(x) {
   # Number of public data sources: ten for each kind of machine (language models, programs).
   source_count_text <- if (n_distinct(rater_kind(x)) > 1L) "20" else "ten"
   paste0(
-    "Raters are ", machine_kind_words(x),
+    "Raters are ", machine_kind_text(x),
     ", which often err on the same cases. In ", source_count_text,
     " public data sources their agreement was little evidence of accuracy. The interval shows the ",
     "errors there, and may be too wide for an easy task. 20 random cases with known truth would ",

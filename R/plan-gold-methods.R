@@ -92,16 +92,16 @@ augment.gold_plan <- function(x, ...) {
 # * clusters: a note on clusters, or NULL
 new_gold_plan <- function(x) {
   settings <- x$settings
-  table <- x$answer
-  hardest_row <- hardest_system_row(table, settings)
-  n_drawn <- number_to_draw(hardest_row)
+  answer_table <- x$answer
+  hardest_row <- hardest_system_row(answer_table, settings)
+  n_to_draw <- number_to_draw(hardest_row)
   empty_costs <- columns_tibble(raters = "", gold = 0, ratings = 0, cost = 0)[0L, ]
-  level_title <- interval_title(settings$conf_level)
+  interval_text <- interval_title(settings$conf_level)
   result_line <- if (is.na(hardest_row$gold)) paste0("Not reached: ", hardest_row$reason) else
     paste0(
       if (hardest_row$labelled > 0) paste0(format_unpadded(hardest_row$more), " more, in all "),
-      sprintf("%s of %s for a half-width of %s (%s, %s)", count_noun(n_drawn, "gold case"),
-        format_unpadded(hardest_row$cases), format_decimals(hardest_row$half_width), level_title,
+      sprintf("%s of %s for a half-width of %s (%s, %s)", count_noun(n_to_draw, "gold case"),
+        format_unpadded(hardest_row$cases), format_decimals(hardest_row$half_width), interval_text,
         hardest_row$interval)
     )
   caption <- sprintf(
@@ -116,21 +116,21 @@ new_gold_plan <- function(x) {
         "within ", format(settings$difference %||% settings$half_width, digits = 3L),
         if (!is.null(settings$difference)) " for the difference of two groups"
       ),
-    level_title
+    interval_text
   )
   inject(new_result("gold_plan",
     !!!x[c("chosen", "cases", "settings", "in_database")],
     tables = list(
-      answer = table, curve = x$curve, costs = x$costs %||% empty_costs,
+      answer = answer_table, curve = x$curve, costs = x$costs %||% empty_costs,
       labelled = as_tibble(x$chosen$labelled)
     ),
     facts = c(
-      list(of = settings$of, interval = hardest_row$interval, gold = n_drawn),
+      list(of = settings$of, interval = hardest_row$interval, gold = n_to_draw),
       hardest_row[c("labelled", "more", "cases", "half_width")],
       settings[c("conf_level", "target", "choice")],
       hardest_row[c("worth", "worth_lowest", "worth_highest")]
     ),
-    line = result_line, caption = caption, shown = view_of_gold(table, settings),
+    line = result_line, caption = caption, shown = view_of_gold(answer_table, settings),
     notes = gold_plan_notes(x, hardest_row),
     more = "augment() (the cases to label), tidy(), glance(), plot()"
   ))
@@ -174,7 +174,7 @@ gold_plan_notes <- function(x, hardest_row) {
     factor_in_order(sprintf("%s: %s", unreached_rows$system, unreached_rows$reason))
   ), toString)
   settings <- x$settings
-  n_drawn <- length(x$chosen$new$case)
+  n_to_label <- length(x$chosen$new$case)
   has_pilot <- hardest_row$labelled > 0
   c(
     paste0(
@@ -212,16 +212,16 @@ gold_plan_notes <- function(x, hardest_row) {
       "Only cases on which the systems differ need a label; column gold also counts cases with equal
        answers",
       if (!is.na(hardest_row$gold)) power_note(hardest_row$half_width, settings)),
-    if (n_drawn > 0L) sprintf(
+    if (n_to_label > 0L) sprintf(
       "Cases to label: %s%s, drawn %s: new <- augment(plan). Fill in new$truth, and give
        known_truth = %s without gold_sample, which the column probability replaces",
-      format_unpadded(n_drawn), if (has_pilot) " more" else "",
+      format_unpadded(n_to_label), if (has_pilot) " more" else "",
       switch(settings$choice, random = "at random",
         active = "with probabilities that increase with uncertainty",
         "from strata of uncertainty"),
       if (has_pilot) "rbind(tidy(plan, \"labelled\"), new)" else "new"
     ),
-    if (n_drawn > 0L && settings$choice != "random")
+    if (n_to_label > 0L && settings$choice != "random")
       "Numbers are computed for random cases; the gain from the choice of cases is not included",
     if (x$in_database)
       "No cases are drawn from a database. Use plan_gold() on dplyr::collect() of the ratings",
@@ -232,14 +232,14 @@ gold_plan_notes <- function(x, hardest_row) {
 # Returns sentences that compare costs. `costs`: result of gold_costs().
 cost_note <- function(costs) {
   if (is.null(costs)) return(NULL)
-  cost_with_raters <- costs$cost[1:2] # of the present number of raters, and of one more
+  panel_costs <- costs$cost[1:2] # of the present number of raters, and of one more
   formatted_costs <- lapply(costs[-1L], function(n) format_unpadded(ceiling(n)))
   c(
-    if (anyNA(cost_with_raters)) "The savings by one more rater cannot be computed" else sprintf(
+    if (anyNA(panel_costs)) "The savings by one more rater cannot be computed" else sprintf(
       "Cost %s with these raters, %s with one more rater and %s gold cases (if the errors of the new
        rater are equally independent): %s",
       formatted_costs$cost[[1L]], formatted_costs$cost[[2L]], formatted_costs$gold[[2L]],
-      if (which.min(cost_with_raters) > 1L) "one more rater is cheaper" else
+      if (which.min(panel_costs) > 1L) "one more rater is cheaper" else
         "more gold cases are cheaper"
     ),
     if (length(formatted_costs$cost) > 2L) sprintf(
@@ -254,14 +254,14 @@ cost_note <- function(costs) {
 # or rated yet, and that clusters are as large as in the data. The number of ratings is 0 if labels
 # without ratings cost less. `raters`: number of ratings per case.
 best_split <- function(quantity, raters, settings) {
-  n_labels_only <- bernoulli_variance(quantity$value) * quantity$full_design *
+  n_gold_without_ratings <- bernoulli_variance(quantity$value) * quantity$full_design *
     (normal_quantile(settings$conf_level) / settings$half_width)^2
   unexplained_share <- min(1, (1 - quantity$explained) / quantity$full_design)
   # Cost of the ratings of a case, relative to the cost of a label.
   relative_cost <- settings$cost[["rating"]] * raters / settings$cost[["gold"]]
-  n_gold <- n_labels_only *
+  n_gold <- n_gold_without_ratings *
     (unexplained_share + sqrt(bernoulli_variance(unexplained_share) * relative_cost))
   n_cases <- n_gold * sqrt((1 - unexplained_share) / (unexplained_share * relative_cost))
   if (n_cases > n_gold) list(gold = n_gold, ratings = n_cases * raters) else
-    list(gold = n_labels_only, ratings = 0)
+    list(gold = n_gold_without_ratings, ratings = 0)
 }

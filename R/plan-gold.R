@@ -153,11 +153,11 @@ plan_gold <- function(x, half_width = 0.05, of = c("accuracy", "difference", "re
     cost = if (!is.null(cost)) check_cost(cost, c(gold = NA, rating = NA))
   )
   quantities <- planned_quantities(estimate, predict_categories(x), settings)
-  table <- stack_rows(quantities, plan_gold_rows, settings)
+  answer_table <- stack_rows(quantities, plan_gold_rows, settings)
   new_gold_plan(list(
-    answer = table, curve = stack_rows(quantities, gold_curve, settings),
-    costs = gold_costs(table, quantities, estimate, settings),
-    chosen = with_one_seed(choose_gold(table, quantities, estimate, settings)),
+    answer = answer_table, curve = stack_rows(quantities, gold_curve, settings),
+    costs = gold_costs(answer_table, quantities, estimate, settings),
+    chosen = with_one_seed(choose_gold(answer_table, quantities, estimate, settings)),
     cases = max(map_dbl(quantities, function(quantity) quantity$prediction$cases)),
     settings = settings, in_database = in_database(x), raters = n_raters(x),
     reruns = note_of_reruns(estimate),
@@ -168,13 +168,13 @@ plan_gold <- function(x, half_width = 0.05, of = c("accuracy", "difference", "re
 # Returns the estimate from which to plan: `x`, or an estimate computed from the ratings `x`.
 as_planned_estimate <- function(x) {
   if (inherits(x, "accuracy_estimate")) {
-    gold <- x$drawn_gold
-    if (is.null(gold)) return(x)
+    drawn_gold <- x$drawn_gold
+    if (is.null(drawn_gold)) return(x)
     ratings <- x$fit$x
     # `x` is an estimate from posterior draws, which has no field `gold`. Its gold cases become the
     # pilot of a new estimate by the default method.
     known_truth <- list2DF(list(
-      case = ratings$cases[gold$case], truth = ratings$categories[gold$truth]
+      case = ratings$cases[drawn_gold$case], truth = ratings$categories[drawn_gold$truth]
     ))
     return(without_warnings(estimate_accuracy(
       ratings, known_truth = known_truth, gold_sample = "random", conf_level = x$options$conf_level
@@ -257,13 +257,13 @@ gold_costs <- function(table, quantities, estimate, settings) {
   if (is.null(settings$cost)) return(NULL)
   x <- estimate$fit$x
   interval <- chosen_interval_rows(table, settings)$interval[[1L]]
-  n_labels_needed <- function(quantity, explained_share) {
+  count_labels_needed <- function(quantity, explained_share) {
     if (is.na(explained_share)) return(NA_real_)
     quantity$explained <- explained_share
     rows <- plan_gold_rows(quantity, settings)
     rows$more[rows$interval == interval]
   }
-  max_labels_needed <- function(shares) max(unlist(Map(n_labels_needed, quantities, shares)))
+  count_labels_for_all <- function(shares) max(unlist(Map(count_labels_needed, quantities, shares)))
   explained_shares <- map_dbl(quantities, `[[`, "explained")
   cheapest_split <- if (settings$of == "accuracy" && is.null(settings$gold)) {
     hardest_index <-
@@ -271,22 +271,22 @@ gold_costs <- function(table, quantities, estimate, settings) {
     best_split(quantities[[hardest_index]], n_raters(x), settings)
   }
   n_gold <- c(
-    max_labels_needed(explained_shares),
-    max_labels_needed(explained_with_one_more(explained_shares, estimate, settings)),
+    count_labels_for_all(explained_shares),
+    count_labels_for_all(explained_with_one_more_rater(explained_shares, estimate, settings)),
     cheapest_split$gold
   )
-  further_ratings <- c(0, count_cases(x), cheapest_split$ratings)
+  n_further_ratings <- c(0, count_cases(x), cheapest_split$ratings)
   columns_tibble(
     raters = c("as they are", "one more", "split")[seq_along(n_gold)], gold = n_gold,
-    ratings = further_ratings,
-    cost = n_gold * settings$cost[["gold"]] + further_ratings * settings$cost[["rating"]]
+    ratings = n_further_ratings,
+    cost = n_gold * settings$cost[["gold"]] + n_further_ratings * settings$cost[["rating"]]
   )
 }
 
 # Returns the share of the variance that ratings would explain with one more rater, for each
 # quantity. NA for fewer than three raters, and for counts of ratings without names of raters (see
 # has_counts()).
-explained_with_one_more <- function(explained_shares, estimate, settings) {
+explained_with_one_more_rater <- function(explained_shares, estimate, settings) {
   x <- estimate$fit$x
   n_raters_now <- n_raters(x)
   if (has_counts(x) || n_raters_now < 3L) return(rep(NA_real_, length(explained_shares)))

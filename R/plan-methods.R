@@ -77,28 +77,32 @@ update.case_plan <- function(object, ...) {
 # of plan_cases(), for update().
 new_case_plan <- function(plans, settings, arguments, seed) {
   bind_tables <- function(part) as_tibble(stack_rows(plans, `[[`, part))
-  table <- bind_tables("answer")
+  answer_table <- bind_tables("answer")
   ratings_per_case <- settings$raters * (1 - settings$missing) # mean number of ratings of a case
-  table$ratings <- table$cases * ratings_per_case
-  table$cost <-
-    table$cases * (settings$cost[["case"]] + ratings_per_case * settings$cost[["rating"]])
-  is_enough <- is.na(table$reason)
-  table$cheapest <- is_enough & table$cost %in% min(table$cost[is_enough], Inf)
-  table <- table[c(setdiff(names(table), "reason"), "reason")]
+  answer_table$ratings <- answer_table$cases * ratings_per_case
+  answer_table$cost <-
+    answer_table$cases * (settings$cost[["case"]] + ratings_per_case * settings$cost[["rating"]])
+  is_enough <- is.na(answer_table$reason)
+  answer_table$cheapest <- is_enough & answer_table$cost %in% min(answer_table$cost[is_enough], Inf)
+  answer_table <- answer_table[c(setdiff(names(answer_table), "reason"), "reason")]
   # If no number of cases is enough in any row, all elements of `best_row` are NA.
-  best_row <- table[which(table$cheapest)[1L], ]
+  best_row <- answer_table[which(answer_table$cheapest)[1L], ]
   has_costs <- any(settings$cost != c(0, 1)) # by default the cost is the number of ratings
-  tables <- list(answer = table, curve = bind_tables("curve"))
+  tables <- list(answer = answer_table, curve = bind_tables("curve"))
   format_count <- function(n) format_unpadded(round(n))
-  printed_table <- replace(table, c("cases", "probability", "ratings", "cost"), list(
-    format_with_error(format_count(table$cases), format_count(pmax(1, table$std.error))),
-    format_with_error(format_decimals(table$probability), format_decimals(table$probability_mcse)),
-    format_count(table$ratings), format_unpadded(table$cost)
+  printed_table <- replace(answer_table, c("cases", "probability", "ratings", "cost"), list(
+    format_with_error(
+      format_count(answer_table$cases), format_count(pmax(1, answer_table$std.error))
+    ),
+    format_with_error(
+      format_decimals(answer_table$probability), format_decimals(answer_table$probability_mcse)
+    ),
+    format_count(answer_table$ratings), format_unpadded(answer_table$cost)
   ))
   is_difference <- settings$of == "difference"
   answer_notes <- c(
     if (!is_difference) shared_errors_limit_note(settings, arguments$design),
-    format_answer(table, best_row, has_costs, settings)
+    format_answer(answer_table, best_row, has_costs, settings)
   )
   caption <- sprintf(
     if (is_difference) "Differences of systems within %s of the true ones with probability %s" else
@@ -123,7 +127,7 @@ new_case_plan <- function(plans, settings, arguments, seed) {
       `half-width` = "half_width", "bias", "ratings", if (has_costs) "cost"
     ), left = integer(), most = Inf),
     notes = c(
-      answer_notes, plan_notes(table, settings, arguments),
+      answer_notes, plan_notes(answer_table, settings, arguments),
       if (is_difference) power_note(settings$half_width, settings) else
         format_advice(c(tables, list(settings = settings)))
     ), more = "tidy(), glance(), update(), plot()"
@@ -156,13 +160,13 @@ format_assumptions <- function(settings) {
 # K-properties (equally accurate raters, equally probable errors and equally difficult cases), or
 # the ways in which the design violates them.
 format_judges <- function(settings) {
-  categories <- paste0(
+  category_text <- paste0(
     count_noun(length(settings$labels), "category"),
     if (settings$missing > 0) sprintf("; %s of ratings missing", percent(settings$missing))
   )
   if (is_world(settings$assumed)) return(sprintf(
     "Panels are drawn by a function: %s, %s, %s", count_noun(settings$raters, "rater"),
-    count_noun(length(settings$systems), "system"), categories
+    count_noun(length(settings$systems), "system"), category_text
   ))
   violations <- design_violations(settings$assumed)
   c(
@@ -170,7 +174,7 @@ format_judges <- function(settings) {
       "Raters are right with probability %s (chance kappa %s), %s with %s; %s",
       shorten(format_decimals(settings$accuracies)), format_decimals(settings$kappa),
       if (identical(settings$systems, lehner_accuracies)) "assumed systems" else "the system",
-      shorten(format(settings$systems, trim = TRUE)), categories
+      shorten(format(settings$systems, trim = TRUE)), category_text
     ),
     if (length(violations) > 0L) c("Assumed:", paste("  -", violations)) else paste(
       "Assumed: equally accurate raters, equally probable errors and equally difficult cases;",
@@ -233,11 +237,11 @@ plan_notes <- function(table, settings, arguments) {
 shared_errors_limit_note <- function(settings, pilot) {
   if (!inherits(pilot, "ratings") || n_systems(pilot) == 0L) return(NULL)
   estimate <- without_warnings(estimate_accuracy(pilot))
-  hidden_half_width <- normal_quantile(settings$conf_level) *
+  shared_errors_half_width <- normal_quantile(settings$conf_level) *
     max(0, estimates_from_ratings(estimate, seq_along(pilot$systems))$bias, na.rm = TRUE)
-  if (hidden_half_width > settings$half_width) paste0(
+  if (shared_errors_half_width > settings$half_width) paste0(
     "More cases cannot make all intervals of estimate_accuracy() narrower than +-",
-    format_decimals(hidden_half_width),
+    format_decimals(shared_errors_half_width),
     ", because these intervals allow for shared errors (see plan_gold()). This plan ignores shared
      errors"
   )
@@ -247,10 +251,10 @@ shared_errors_limit_note <- function(settings, pilot) {
 # most two Monte Carlo standard errors. NULL if there are no such numbers.
 near_tie_note <- function(table) {
   if (nrow(table) < 2L || all(is.na(table$std.error))) return(NULL)
-  cost_error <- table$std.error * table$cost / table$cases
+  cost_std_error <- table$std.error * table$cost / table$cases
   cheapest_index <- which(table$cheapest)[1L]
   is_tied_with_cheapest <- table$cost - table$cost[[cheapest_index]] <=
-    2 * sqrt(cost_error^2 + cost_error[[cheapest_index]]^2)
+    2 * sqrt(cost_std_error^2 + cost_std_error[[cheapest_index]]^2)
   tied_panel_sizes <- table$raters[setdiff(which(is_tied_with_cheapest), cheapest_index)]
   if (length(tied_panel_sizes) > 0L) sprintf(
     "Because of simulation error it is not certain that %s raters cost more",

@@ -17,8 +17,10 @@ simulate_plans <- function(settings, seed) {
     result_row <- if (is.null(settings$cases)) search_n_cases(panels_at, settings) else
       plan_row(panels_at(settings$cases), settings)
     # For plots, also simulates panels with smaller and larger numbers of cases than the result.
-    centre_cases <- if (is.na(result_row$cases)) settings$max_cases / 4 else result_row$cases
-    lapply(unique(clamp(round(centre_cases * c(0.25, 0.5, 2)), 2, settings$max_cases)), panels_at)
+    n_cases_at_centre <- if (is.na(result_row$cases)) settings$max_cases / 4 else result_row$cases
+    lapply(
+      unique(clamp(round(n_cases_at_centre * c(0.25, 0.5, 2)), 2, settings$max_cases)), panels_at
+    )
     simulated_sizes <- sort(as.numeric(ls(panels_by_size)))
     curve_rows <- stack_rows(lapply(simulated_sizes, panels_at), summarise_panels, settings)
     list(
@@ -63,7 +65,7 @@ simulate_panels <- function(settings, design, n, seed) {
 
 # ---- Search -------------------------------------------------------------------------------------
 
-start_cases <- 100 # number of cases at which the search begins
+n_cases_at_start <- 100 # number of cases at which the search begins
 
 # Searches for the smallest number of cases with which the probability reaches `conf_level`. Returns
 # a row of the table in the form of plan_row(). `panels_at`: function of n that returns panels with
@@ -73,19 +75,19 @@ search_n_cases <- function(panels_at, settings) {
   min_cases <- settings$least_cases
   max_cases <- settings$max_cases
   bracket <- bracket_cases(
-    function(n) mean(panels_at(n)$near), start_cases, target_probability, max_cases, min_cases
+    function(n) mean(panels_at(n)$near), n_cases_at_start, target_probability, max_cases, min_cases
   )
-  too_few_cases <- bracket$low
-  enough_cases <- bracket$high
-  if (is.null(enough_cases)) return(unreached_row(panels_at, bracket$tried, settings))
+  n_too_few <- bracket$low
+  n_enough <- bracket$high
+  if (is.null(n_enough)) return(unreached_row(panels_at, bracket$tried, settings))
   # If no number is too small, the smallest allowed number of cases is the result.
-  if (is.null(too_few_cases)) return(plan_row(panels_at(enough_cases), settings))
+  if (is.null(n_too_few)) return(plan_row(panels_at(n_enough), settings))
   rough_line <- fit_line_to_panels(
-    panels_at, c(too_few_cases, sqrt(too_few_cases * enough_cases), enough_cases),
+    panels_at, c(n_too_few, sqrt(n_too_few * n_enough), n_enough),
     target_probability
   )
   tried_numbers <-
-    clamp(rough_line$cases, too_few_cases, enough_cases) * c(1 / 1.5, 1 / 1.2, 1, 1.2, 1.5)
+    clamp(rough_line$cases, n_too_few, n_enough) * c(1 / 1.5, 1 / 1.2, 1, 1.2, 1.5)
   fitted_line <- fit_line_to_panels(panels_at, pmin(tried_numbers, max_cases), target_probability)
   n_cases <- clamp(ceiling(fitted_line$cases - 1e-6), min_cases, max_cases)
   line_at_n <- as.list(fitted_line$at(n_cases))
@@ -224,10 +226,11 @@ summarise_panels <- function(panels, settings) {
   }
   half_width <- error_quantile(settings$conf_level)
   # Monte Carlo standard error of the share of estimates whose error is at most `half_width`.
-  share_error <-
+  share_std_error <-
     monte_carlo_error(as.vector(tapply(absolute_error <= half_width, panels$run, mean)))
   # The half-width, and two quantiles from which its standard error is computed.
-  half_widths <- c(half_width, error_quantile(settings$conf_level + c(share_error, -share_error)))
+  half_widths <-
+    c(half_width, error_quantile(settings$conf_level + c(share_std_error, -share_std_error)))
   half_widths[is.infinite(half_widths)] <- NA_real_
   worst_system <- which.max(abs(panels$bias)) # index of the system with the largest bias
   data.frame(
@@ -274,8 +277,8 @@ shrink_to_half <- function(probability) {
 spread_strata <- function(spread, weight) {
   rounded_spread <- round(spread, 9L)
   spread_group <- match(rounded_spread, sort(unique(rounded_spread)))
-  group_cases <- rowsum(weight, spread_group)[, 1L]
-  cumulative_share <- (cumsum(group_cases) - group_cases / 2) / sum(group_cases)
+  group_sizes <- rowsum(weight, spread_group)[, 1L]
+  cumulative_share <- (cumsum(group_sizes) - group_sizes / 2) / sum(group_sizes)
   stratum <- pmin(ceiling(cumulative_share * n_gold_strata), n_gold_strata)
   match(stratum, unique(stratum))[spread_group]
 }
@@ -291,14 +294,14 @@ positive_spread <- function(spread, cases) {
 # cases times the spread (Neyman's allocation). NULL if there are too few gold cases for strata.
 # `total_gold`: total number of gold cases. `stratum_cases`, `spread`: number of cases and mean
 # spread of each stratum.
-allocate_gold <- function(total_gold, stratum_cases, spread) {
-  target_size <- stratum_cases * positive_spread(spread, stratum_cases)
-  n_gold <- pmin(min_in_stratum, stratum_cases)
+allocate_gold <- function(total_gold, stratum_sizes, spread) {
+  target_size <- stratum_sizes * positive_spread(spread, stratum_sizes)
+  n_gold <- pmin(min_in_stratum, stratum_sizes)
   if (total_gold < sum(n_gold)) return(NULL)
   # Adds one gold case at a time, to the stratum with the largest ratio of target size to present
   # number of gold cases. Full strata are left out.
   for (i in seq_len(total_gold - sum(n_gold))) {
-    next_stratum <- which.max(ifelse(n_gold < stratum_cases, target_size / (n_gold + 0.5), -Inf))
+    next_stratum <- which.max(ifelse(n_gold < stratum_sizes, target_size / (n_gold + 0.5), -Inf))
     n_gold[[next_stratum]] <- n_gold[[next_stratum]] + 1
   }
   n_gold
@@ -317,13 +320,13 @@ gold_probabilities <- function(n_expected, spread, weight, choice) {
     active_probability(n_expected, spread, weight) else n_expected / sum(weight)
   if (choice != "stratified") return(sampling_design)
   strata <- spread_strata(spread, weight)
-  stratum_cases <- rowsum(weight, strata)[, 1L]
+  stratum_sizes <- rowsum(weight, strata)[, 1L]
   n_gold <- allocate_gold(
-    n_expected, stratum_cases, rowsum(weight * spread, strata)[, 1L] / stratum_cases
+    n_expected, stratum_sizes, rowsum(weight * spread, strata)[, 1L] / stratum_sizes
   )
   if (!is.null(n_gold)) {
     sampling_design$stratum[is_eligible] <- strata
-    sampling_design$probability[is_eligible] <- unname(n_gold / stratum_cases)[strata]
+    sampling_design$probability[is_eligible] <- unname(n_gold / stratum_sizes)[strata]
   }
   sampling_design
 }
@@ -336,10 +339,10 @@ active_probability <- function(n_expected, spread, weight) {
   repeat {
     probability_scale <-
       (n_expected - sum(weight[is_always_drawn])) / sum((weight * raised_spread)[!is_always_drawn])
-    newly_always_drawn <- !is_always_drawn & probability_scale * raised_spread >= 1
-    if (!any(newly_always_drawn))
+    is_newly_always_drawn <- !is_always_drawn & probability_scale * raised_spread >= 1
+    if (!any(is_newly_always_drawn))
       return(ifelse(is_always_drawn, 1, probability_scale * raised_spread))
-    is_always_drawn <- is_always_drawn | newly_always_drawn
+    is_always_drawn <- is_always_drawn | is_newly_always_drawn
   }
 }
 

@@ -217,30 +217,30 @@ plan_agreement <- function(arguments) {
 # `view`: the ratings, and the number of cases of each pattern of ratings, see new_judge_view().
 agreement_curve <- function(view, settings) {
   simulate_curve_row <- function(n) {
-    values <- apply(rmultinom(settings$runs, n, view$cases), 2L, function(cases) {
+    measure_values <- apply(rmultinom(settings$runs, n, view$cases), 2L, function(cases) {
       view[c("weight", "cases")] <- list(cases, cases)
       evaluate_measure(settings$measure, view, settings)$estimate
     })
-    defined_values <- values[!is.na(values)]
+    defined_values <- measure_values[!is.na(measure_values)]
     half_width <- t_quantile(settings$conf_level, n) * sd(defined_values)
     columns_tibble(
       cases = n, half_width = half_width,
       half_width_mcse = half_width / sqrt(2 * max(length(defined_values) - 1, 1)),
-      missing = mean(is.na(values))
+      missing = mean(is.na(measure_values))
     )
   }
   if (!is.null(settings$cases)) return(simulate_curve_row(settings$cases))
   clamp_cases <- function(n) clamp(round(n), settings$least_cases, settings$max_cases)
-  cases_needed <- function(row) row$cases * (row$half_width / settings$half_width)^2
+  count_cases_needed <- function(row) row$cases * (row$half_width / settings$half_width)^2
   first_row <- simulate_curve_row(clamp_cases(sum(view$cases)))
-  guessed_cases <- cases_needed(first_row)
-  if (!is.finite(guessed_cases)) return(first_row)
-  second_row <- simulate_curve_row(clamp_cases(guessed_cases))
-  guessed_cases <- cases_needed(second_row)
-  if (!is.finite(guessed_cases)) guessed_cases <- second_row$cases
+  n_guessed_cases <- count_cases_needed(first_row)
+  if (!is.finite(n_guessed_cases)) return(first_row)
+  second_row <- simulate_curve_row(clamp_cases(n_guessed_cases))
+  n_guessed_cases <- count_cases_needed(second_row)
+  if (!is.finite(n_guessed_cases)) n_guessed_cases <- second_row$cases
   curve <- rbind(
     first_row, second_row,
-    stack_rows(unique(clamp_cases(guessed_cases * c(0.7, 1, 1.4))), simulate_curve_row)
+    stack_rows(unique(clamp_cases(n_guessed_cases * c(0.7, 1, 1.4))), simulate_curve_row)
   )
   curve[order(curve$cases), ]
 }
@@ -262,13 +262,13 @@ agreement_answer <- function(curve, settings) {
   # Regression line of log(half-width) on log(cases) with slope -1/2. `intercept`: its value at 1
   # case.
   intercept <- weighted.mean(log(usable_rows$half_width) + log(cases) / 2, cases)
-  needed_cases <- ceiling(exp(2 * (intercept - log(settings$half_width))))
+  n_needed_cases <- ceiling(exp(2 * (intercept - log(settings$half_width))))
   if (n_distinct(cases) < 2L) {
     answer_row$reason <- "the measure does not vary between resamples"
-  } else if (needed_cases > settings$max_cases) {
+  } else if (n_needed_cases > settings$max_cases) {
     answer_row$reason <- paste("more than", number(settings$max_cases), "cases are needed")
   } else {
-    answer_row$cases <- max(needed_cases, settings$least_cases)
+    answer_row$cases <- max(n_needed_cases, settings$least_cases)
     relative_error <- usable_rows$half_width_mcse / usable_rows$half_width
     case_share <- cases / sum(cases)
     answer_row$std.error <- 2 * answer_row$cases * sqrt(sum((case_share * relative_error)^2))

@@ -47,17 +47,17 @@ autoplot.accuracy_estimate <- function(object, # nolint: object_name.
 }
 
 plot_systems <- function(object) {
-  table <- tidy(object)
-  system_order <- table$system[order(table$estimate, na.last = FALSE)]
-  table$system <- factor(table$system, system_order)
+  estimate_table <- tidy(object)
+  system_order <- estimate_table$system[order(estimate_table$estimate, na.last = FALSE)]
+  estimate_table$system <- factor(estimate_table$system, system_order)
   has_one_rater <- is_one_rater(object$fit$x)
   # The accuracy of several raters is estimated under the assumption that errors are independent.
   # The plot shows it only if the accuracy of systems is estimated under the same assumption.
-  has_other_assumption <- !has_one_rater && (!is.null(object$gold) ||
-    !all(are_tied(table$estimate - table$independent), na.rm = TRUE))
-  rater_accuracy <- if (is_pass_rate(object) || has_other_assumption) NA else
+  is_independence_dropped <- !has_one_rater && (!is.null(object$gold) ||
+    !all(are_tied(estimate_table$estimate - estimate_table$independent), na.rm = TRUE))
+  rater_accuracy <- if (is_pass_rate(object) || is_independence_dropped) NA else
     glance(object)$rater_accuracy[[1L]]
-  rows_with_estimate <- drop_missing(table, "estimate")
+  rows_with_estimate <- drop_missing(estimate_table, "estimate")
   start_plot(rows_with_estimate, "estimate", "system") +
     (if (!is.na(rater_accuracy)) line_at(rater_accuracy)) +
     interval_layers(format_axis_percent) +
@@ -66,8 +66,9 @@ plot_systems <- function(object) {
     row_axis_with_space(limits = system_order) +
     plot_titles(
       paste(accuracy_title(object), "of systems"),
-      if (nrow(rows_with_estimate) == 0L) paste("Not identified:", table$reason[[1L]]) else paste0(
-        interval_subtitle(table, object$options$conf_level) %||% "Estimates",
+      if (nrow(rows_with_estimate) == 0L)
+        paste("Not identified:", estimate_table$reason[[1L]]) else paste0(
+        interval_subtitle(estimate_table, object$options$conf_level) %||% "Estimates",
         if (!is.na(rater_accuracy)) sprintf(
           if (has_one_rater) "; dashed: rater (%s)" else
             "; dashed: mean of raters (%s), all if errors are independent",
@@ -80,23 +81,23 @@ plot_systems <- function(object) {
 }
 
 plot_bins <- function(object) {
-  table <- tidy(object, "bins")
+  bin_table <- tidy(object, "bins")
   estimates <- drop_missing(tidy(object), "estimate")
-  abort_argument_if(nrow(table) == 0L || nrow(estimates) == 0L, "object",
+  abort_argument_if(nrow(bin_table) == 0L || nrow(estimates) == 0L, "object",
     "There are no bins to draw.",
     i = paste0("The estimate is {.code NA}: ", tidy(object)$reason[[1L]], "."))
-  table$system <- factor_in_order(table$system)
+  bin_table$system <- factor_in_order(bin_table$system)
   # Equation 6 of Lehner (2015): expected share of cases for which a system gives the most probable
   # category, as a function of the probability of this category.
-  n <- n_categories(object$fit$x)
-  probability <- seq(1 / n, 1, length.out = 50L)
+  category_count <- n_categories(object$fit$x)
+  probability <- seq(1 / category_count, 1, length.out = 50L)
   accuracy <- rep(estimates$estimate, each = length(probability))
   curve <- data.frame(
-    system = rep(factor(estimates$system, levels(table$system)), each = length(probability)),
+    system = rep(factor(estimates$system, levels(bin_table$system)), each = length(probability)),
     probability,
-    agreement = probability * accuracy + (1 - probability) * (1 - accuracy) / (n - 1)
+    agreement = probability * accuracy + (1 - probability) * (1 - accuracy) / (category_count - 1)
   )
-  start_plot(table, "probability", "agreement") +
+  start_plot(bin_table, "probability", "agreement") +
     ggplot2::geom_line(data = curve, colour = plot_colours$accent, linetype = "dashed") +
     ggplot2::geom_point(aes_columns(size = "cases"), colour = plot_colours$main, alpha = 0.75) +
     facet_by(estimates, "system") +
@@ -116,14 +117,14 @@ plot_bins <- function(object) {
 plot_gold <- function(object) {
   abort_argument_if(is.null(object$gold$evidence), "type", "There are no gold cases to plot.",
     i = "Give {.arg known_truth} and {.arg gold_sample} to {.fun estimate_accuracy}.")
-  table <- tidy(object, "gold")
-  table$interval <- factor_from_top(table$interval)
-  table$system <- factor_in_order(table$system)
-  drawn_estimates <- drop_missing(table, "estimate")
-  drawn_estimates$is_reported <- drawn_estimates$interval == object$options$interval
+  gold_table <- tidy(object, "gold")
+  gold_table$interval <- factor_from_top(gold_table$interval)
+  gold_table$system <- factor_in_order(gold_table$system)
+  plotted_estimates <- drop_missing(gold_table, "estimate")
+  plotted_estimates$is_reported <- plotted_estimates$interval == object$options$interval
   range_table <- drop_missing(tidy(object), c("shared", "independent"))
-  range_table$system <- factor(range_table$system, levels(drawn_estimates$system))
-  start_plot(drawn_estimates, "estimate", "interval", colour = "is_reported") +
+  range_table$system <- factor(range_table$system, levels(plotted_estimates$system))
+  start_plot(plotted_estimates, "estimate", "interval", colour = "is_reported") +
     ggplot2::geom_rect(
       ggplot2::aes(
         xmin = pmin(.data$shared, .data$independent), xmax = pmax(.data$shared, .data$independent),
@@ -149,29 +150,35 @@ plot_gold <- function(object) {
 }
 
 plot_score_curve <- function(object, type, ...) {
-  table <- tidy(object, type, ...)
-  table$curve_name <- factor_in_order(
-    ifelse(is.na(table$category), table$system, paste0(table$system, ", ", table$category))
+  curve_table <- tidy(object, type, ...)
+  curve_table$curve_name <- factor_in_order(
+    ifelse(
+      is.na(curve_table$category), curve_table$system,
+      paste0(curve_table$system, ", ", curve_table$category)
+    )
   )
   layers <- list(
-    diagonal_line("accent", "dashed"), category_scale(levels(table$curve_name)), square_panel()
+    diagonal_line("accent", "dashed"), category_scale(levels(curve_table$curve_name)),
+    square_panel()
   )
   if (type == "roc") {
-    table$false_positive_rate <- 1 - table$specificity
-    return(start_plot(table, "false_positive_rate", "sensitivity", colour = "curve_name") +
+    curve_table$false_positive_rate <- 1 - curve_table$specificity
+    return(start_plot(curve_table, "false_positive_rate", "sensitivity", colour = "curve_name") +
       ggplot2::geom_step(linewidth = 0.9) +
       plot_titles(
         "ROC curves", truth_subtitle(list(object)), "1 - specificity", "sensitivity", colour = NULL
       ) +
       layers)
   }
-  start_plot(table, "probability", "estimate", colour = "curve_name") +
+  start_plot(curve_table, "probability", "estimate", colour = "curve_name") +
     vertical_interval_lines(main = FALSE) +
     ggplot2::geom_point(aes_columns(size = "n")) +
     ggplot2::scale_size_area(max_size = 5, guide = "none") +
     plot_titles(
       "Reliability of scores",
-      truth_subtitle(list(object), interval_subtitle(table, object$options$conf_level, "with")),
+      truth_subtitle(
+        list(object), interval_subtitle(curve_table, object$options$conf_level, "with")
+      ),
       "score, mean of a bin", "share that is right", colour = NULL
     ) +
     layers
@@ -227,23 +234,23 @@ max_drawn_pairs <- 20L
 
 plot_differences <- function(object) {
   compares_groups <- inherits(object, "group_comparison")
-  table <- head(if (compares_groups) tidy(object) else shown_pairs(object), max_drawn_pairs)
-  pair_labels <- pair_names(table)
-  if (compares_groups) pair_labels <- paste0(pair_labels, ", ", table$system)
-  table$pair <- factor_from_top(short_names(pair_labels))
-  table$verdict <- ifelse(
-    (table$conf.low > 0 | table$conf.high < 0) %in% TRUE, "different",
+  pair_table <- head(if (compares_groups) tidy(object) else shown_pairs(object), max_drawn_pairs)
+  pair_labels <- pair_names(pair_table)
+  if (compares_groups) pair_labels <- paste0(pair_labels, ", ", pair_table$system)
+  pair_table$pair <- factor_from_top(short_names(pair_labels))
+  pair_table$verdict <- ifelse(
+    (pair_table$conf.low > 0 | pair_table$conf.high < 0) %in% TRUE, "different",
     "undecided: the interval contains 0"
   )
-  n_hidden_pairs <- nrow(tidy(object)) - nrow(table)
+  n_hidden_pairs <- nrow(tidy(object)) - nrow(pair_table)
   compares_accuracies <- is.null(object$options$metric)
-  start_plot(table, "estimate", "pair", colour = "verdict") +
+  start_plot(pair_table, "estimate", "pair", colour = "verdict") +
     zero_line() +
     interval_lines(main = FALSE) +
     ggplot2::geom_point(size = 2.6) +
     colour_scale(
       c(different = "main", `undecided: the interval contains 0` = "muted"), name = NULL,
-      guide = if (all(table$verdict == "different")) "none" else "legend"
+      guide = if (all(pair_table$verdict == "different")) "none" else "legend"
     ) +
     (if (compares_accuracies) {
       ggplot2::scale_x_continuous(labels = format_points, breaks = share_breaks)
@@ -258,8 +265,8 @@ plot_differences <- function(object) {
       paste0(compared_metric(object), ", first minus second",
         if (compares_accuracies) " (percentage points)"),
       caption = if (n_hidden_pairs > 0L) {
-        hidden_are_smaller <- is.null(object$options$against) && !compares_groups
-        paste(number(n_hidden_pairs), if (hidden_are_smaller) "smaller" else "more",
+        is_hidden_pair_smaller <- is.null(object$options$against) && !compares_groups
+        paste(number(n_hidden_pairs), if (is_hidden_pair_smaller) "smaller" else "more",
           "differences are not shown")
       }
     )
@@ -276,35 +283,37 @@ plot_differences <- function(object) {
 #' @rawNamespace S3method(ggplot2::autoplot,metric_estimate)
 autoplot.metric_estimate <- function(object, ...) { # nolint: object_name.
   check_dots_empty(...)
-  table <- tidy(object)
-  check_drawn(table$estimate, "All metrics are", table$reason)
+  metric_table <- tidy(object)
+  check_drawn(metric_table$estimate, "All metrics are", metric_table$reason)
   # Each metric of single categories has a panel. All other metrics share one panel.
   metric_titles <- map_chr(object$plan$records, `[[`, "title")
-  title_of_row <- metric_titles[table$metric]
-  has_no_category <- is.na(table$category)
-  is_whole_table_metric <- has_no_category & is.na(table$average)
-  table$panel <- factor(ifelse(is_whole_table_metric, "All categories", title_of_row),
+  title_of_row <- metric_titles[metric_table$metric]
+  has_no_category <- is.na(metric_table$category)
+  is_whole_table_metric <- has_no_category & is.na(metric_table$average)
+  metric_table$panel <- factor(ifelse(is_whole_table_metric, "All categories", title_of_row),
     unique(c("All categories", metric_titles)))
-  row_label <- ifelse(has_no_category, format_average(table$average), table$category)
-  table$row <- factor(ifelse(is_whole_table_metric, title_of_row, row_label), rev(unique(c(
+  row_label <- ifelse(has_no_category, format_average(metric_table$average), metric_table$category)
+  metric_table$row <- factor(ifelse(is_whole_table_metric, title_of_row, row_label), rev(unique(c(
     metric_titles, object$plan$categories, format_average(c(metric_averages, "hand_till"))
   ))))
-  table$kind <- ifelse(has_no_category, "overall", "category")
-  table$series_name <- factor_in_order(paste_columns(table[c("system", part_columns_of(table))]))
+  metric_table$kind <- ifelse(has_no_category, "overall", "category")
+  metric_table$series_name <-
+    factor_in_order(paste_columns(metric_table[c("system", part_columns_of(metric_table))]))
   # With groups, the plot has a row per system and group, and colours show categories. Without
   # groups, it has a row per category or metric, and colours show systems.
-  if (object$options$grouped) table[c("row", "series_name")] <-
-    list(factor_from_top(table$series_name), factor_in_order(table$row))
-  table$from_top <- -as.integer(table$series_name) # the first level is at the top
-  dodge <- ggplot2::position_dodge(width = if (nlevels(table$series_name) > 1L) 0.6 else 0)
-  is_within_1 <- all(abs(c(ranges_of_plan(object$plan), table$estimate)) <= 1, na.rm = TRUE)
+  if (object$options$grouped) metric_table[c("row", "series_name")] <-
+    list(factor_from_top(metric_table$series_name), factor_in_order(metric_table$row))
+  metric_table$from_top <- -as.integer(metric_table$series_name) # the first level is at the top
+  dodge <- ggplot2::position_dodge(width = if (nlevels(metric_table$series_name) > 1L) 0.6 else 0)
+  is_within_1 <- all(abs(c(ranges_of_plan(object$plan), metric_table$estimate)) <= 1, na.rm = TRUE)
   start_plot(
-    drop_missing(table, "estimate"), "estimate", "row", colour = "series_name", group = "from_top"
+    drop_missing(metric_table, "estimate"), "estimate", "row", colour = "series_name",
+    group = "from_top"
   ) +
     interval_lines(main = FALSE, position = dodge) +
     ggplot2::geom_point(aes_columns(shape = "kind"), position = dodge, size = 2.4) +
     wrapped_facets("panel", scales = if (is_within_1) "free_y" else "free") +
-    category_scale(levels(table$series_name)) +
+    category_scale(levels(metric_table$series_name)) +
     shape_scale(c(category = 19, overall = 18), guide = "none") +
     (if (all(field_of_rows(object$plan, "odds"))) {
       ggplot2::scale_x_log10(labels = format_axis_numbers)
@@ -316,8 +325,10 @@ autoplot.metric_estimate <- function(object, ...) { # nolint: object_name.
     (if (is_within_1) ggplot2::expand_limits(x = 1)) +
     plot_titles(
       "Metrics of systems",
-      truth_subtitle(object$estimates, interval_subtitle(table, object$options$conf_level, "with")),
-      colour = NULL, caption = missing_caption(table)
+      truth_subtitle(
+        object$estimates, interval_subtitle(metric_table, object$options$conf_level, "with")
+      ),
+      colour = NULL, caption = missing_caption(metric_table)
     )
 }
 

@@ -44,7 +44,7 @@ autoplot.agreement <- function(object, # nolint: object_name.
   titles <- measure_titles(object$measure, details$scale_name)
   object$title <- factor(titles[as.character(object$measure)], unname(titles))
   switch(type, measures = plot_measures(object, details), pairs = plot_pairs(object, details),
-    chart = plot_chart(details))
+    chart = plot_agreement_chart(details))
 }
 
 # Returns the rows of `table` with an estimate. Raises an error if no row has an estimate. `arg`:
@@ -125,7 +125,7 @@ plot_pairs <- function(object, details) {
 # Largest number of heat maps in one picture.
 max_maps <- 4L
 
-plot_chart <- function(details) {
+plot_agreement_chart <- function(details) {
   counts <- details$matrix
   abort_argument_if(is.null(counts), "type",
     "The agreement chart needs the ratings of exactly two identified raters.",

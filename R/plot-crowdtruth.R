@@ -96,8 +96,8 @@ autoplot.worker_flags <- function(object, ...) { # nolint: object_name.
   abort_argument_if(length(metrics) < 2L, "object", "A scatter plot needs two metrics.",
     x = "The rule of {.arg object} uses only {.val {metrics}}.",
     i = "Call {.fun flag_workers} with two {.arg metrics}.")
-  table <- tidy(object)
-  scored_workers <- drop_missing(table, "score")
+  worker_table <- tidy(object)
+  scored_workers <- drop_missing(worker_table, "score")
   scored_workers$flag_words <-
     factor(scored_workers$flagged, c(FALSE, TRUE), c("not flagged", "flagged"))
   is_fitted_rule <- object$rule == "fitted"
@@ -106,7 +106,7 @@ autoplot.worker_flags <- function(object, ...) { # nolint: object_name.
       scored_workers$known, c(FALSE, TRUE, NA), c("good", "low quality", "unknown"), exclude = NULL
     )
   }
-  n_without_score <- nrow(table) - nrow(scored_workers)
+  n_without_score <- nrow(worker_table) - nrow(scored_workers)
   # The axis labels explain the abbreviated metrics of CrowdTruth 2.0 (wqs, wua, wwa).
   axis_labels <- map_chr(metrics[1:2], function(metric) {
     switch(metric,
@@ -125,7 +125,8 @@ autoplot.worker_flags <- function(object, ...) { # nolint: object_name.
     plot_titles(
       "Workers by their metrics",
       paste0(
-        count_noun(sum(scored_workers$flagged), "worker"), " of ", number(nrow(table)), " flagged",
+        count_noun(sum(scored_workers$flagged), "worker"), " of ", number(nrow(worker_table)),
+        " flagged",
         if (n_without_score > 0L) paste0("; ", n_without_score, " without metrics not shown")
       ),
       axis_labels[[1L]], axis_labels[[2L]]

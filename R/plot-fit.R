@@ -38,23 +38,25 @@ drawn_raters_text <- function(n_drawn, n_raters) {
 }
 
 plot_parameters <- function(object, max_raters) {
-  table <- tidy(object)
-  table <- table[is_probability_term(table$term, object), ]
+  parameter_table <- tidy(object)
+  parameter_table <- parameter_table[is_probability_term(parameter_table$term, object), ]
   raters <- object$x$raters
-  n_drawn <- if (all(is.na(table$rater))) length(raters) else max_raters
-  if (length(raters) > n_drawn) {
-    drawn_raters <- c(NA, raters[most_active_raters(object$x, n_drawn)])
-    table <- table[table$rater %in% drawn_raters, ]
+  n_drawn_raters <- if (all(is.na(parameter_table$rater))) length(raters) else max_raters
+  if (length(raters) > n_drawn_raters) {
+    drawn_raters <- c(NA, raters[most_active_raters(object$x, n_drawn_raters)])
+    parameter_table <- parameter_table[parameter_table$rater %in% drawn_raters, ]
   }
   # Codes of panels: 1 for accuracy, 2 for confidence, 3 for base rate.
-  panel_code <- 1L + startsWith(table$term, "confidence_") +
-    2L * startsWith(table$term, "base_rate[")
-  table$panel <- factor(panel_code, 1:3, c("accuracy", "confidence", "base rate"))[, drop = TRUE]
-  row_label <- sub("^confidence_([a-z]+)\\[(.*)\\]$", "\\2 if \\1", table$term)
+  panel_code <- 1L + startsWith(parameter_table$term, "confidence_") +
+    2L * startsWith(parameter_table$term, "base_rate[")
+  parameter_table$panel <-
+    factor(panel_code, 1:3, c("accuracy", "confidence", "base rate"))[, drop = TRUE]
+  row_label <- sub("^confidence_([a-z]+)\\[(.*)\\]$", "\\2 if \\1", parameter_table$term)
   row_label <- sub("^[a-z_]+\\[(.*)\\]$", "\\1", row_label)
-  table$label <- factor_from_top(replace(row_label, row_label == "rater_accuracy", "a rater"))
-  accuracy_panel <- factor("accuracy", levels(table$panel))
-  start_plot(drop_missing(table, "estimate"), "estimate", "label") +
+  parameter_table$label <-
+    factor_from_top(replace(row_label, row_label == "rater_accuracy", "a rater"))
+  accuracy_panel <- factor("accuracy", levels(parameter_table$panel))
+  start_plot(drop_missing(parameter_table, "estimate"), "estimate", "label") +
     lines_at(data.frame(panel = accuracy_panel, at = 1 / sum(panel_code == 3L))) +
     interval_lines() +
     main_points() +
@@ -65,7 +67,7 @@ plot_parameters <- function(object, max_raters) {
       if (object$identified == "yes") {
         paste0(
           "Estimates with ", interval_title(default_conf_level()), "s; dashed: accuracy by chance",
-          drawn_raters_text(n_drawn, length(raters))
+          drawn_raters_text(n_drawn_raters, length(raters))
         )
       } else {
         paste("Not identified:", reason_of_fit(object))
@@ -345,13 +347,13 @@ autoplot.ground_truth <- function(object, max_cases = 150L, ...) { # nolint: obj
   max_cases <- check_count(max_cases, "max_cases")
   probability <- unname(probability_matrix(object, "object"))
   categories <- setdiff(names(object), "case")
-  known_cases <- which(!is.na(probability[, 1L]))
-  abort_argument_if(is_empty(known_cases), "object",
+  estimated_cases <- which(!is.na(probability[, 1L]))
+  abort_argument_if(is_empty(estimated_cases), "object",
     "There are no probabilities to draw: all of them are {.code NA}.",
     i = "The fit from which the probabilities were computed is not identified.")
-  top_categories <- most_probable(pick_rows(probability, known_cases))
-  drawn_cases <- known_cases[order(top_categories$category, -top_categories$probability)][
-    evenly_spaced_indices(length(known_cases), max_cases)
+  top_categories <- most_probable(pick_rows(probability, estimated_cases))
+  drawn_cases <- estimated_cases[order(top_categories$category, -top_categories$probability)][
+    evenly_spaced_indices(length(estimated_cases), max_cases)
   ]
   bars <- data.frame(
     column = seq_along(drawn_cases), probability = as.vector(probability[drawn_cases, ]),
@@ -366,7 +368,7 @@ autoplot.ground_truth <- function(object, max_cases = 150L, ...) { # nolint: obj
     case_axis(object$case[drawn_cases]) +
     plot_titles(
       "What the raters say about each case",
-      choice_subtitle(length(drawn_cases), length(known_cases), "case"),
+      choice_subtitle(length(drawn_cases), length(estimated_cases), "case"),
       "case, by most probable category", "probability"
     ) +
     ggplot2::theme(panel.grid.major.x = ggplot2::element_blank())

@@ -79,10 +79,10 @@ plot_who_rated <- function(x, max_cases, max_raters) {
       "Who rated what", if (nzchar(subtitle)) subtitle, "case", if (has_counts(x)) "ratings"
     )
   )
-  table <- as.data.frame(drawn_ratings)
+  ratings_table <- as.data.frame(drawn_ratings)
   if (has_counts(x)) {
-    table$column <- match(table$case, drawn_ratings$cases)
-    return(start_plot(table, "column", fill = "rating") +
+    ratings_table$column <- match(ratings_table$case, drawn_ratings$cases)
+    return(start_plot(ratings_table, "column", fill = "rating") +
       ggplot2::geom_bar(
         position = ggplot2::position_stack(reverse = TRUE), width = 0.9, show.legend = TRUE
       ) +
@@ -90,7 +90,7 @@ plot_who_rated <- function(x, max_cases, max_raters) {
   }
   tile_columns <- c("case", "judge", "category")
   tiles <- rbind(
-    setNames(table[c("case", "rater", "rating")], tile_columns),
+    setNames(ratings_table[c("case", "rater", "rating")], tile_columns),
     setNames(as.data.frame(drawn_ratings, what = "systems")[prediction_columns], tile_columns)
   )
   tiles$role <- ifelse(tiles$judge %in% x$systems, "systems", "raters")

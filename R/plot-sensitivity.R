@@ -3,42 +3,42 @@
 # accuracy, and for correlations of errors.
 
 plot_sensitivity <- function(object) {
-  table <- tidy(object)
-  rows_with_estimate <- drop_missing(table, c("shared", "independent", "estimate"))
-  reason <- table$reason[[1L]]
+  estimate_table <- tidy(object)
+  rows_with_estimate <- drop_missing(estimate_table, c("shared", "independent", "estimate"))
+  reason <- estimate_table$reason[[1L]]
   abort_argument_if(nrow(rows_with_estimate) == 0L, "object",
     "The accuracies with independent errors and with fully shared errors were not computed.",
-    i = if (all(is.na(table$estimate)) && !is.na(reason)) paste0("The estimate is
+    i = if (all(is.na(estimate_table$estimate)) && !is.na(reason)) paste0("The estimate is
         {.code NA}: ", escape_braces(reason), ".") else "Methods {.val average}, {.val joint} and
         {.val shared} compute these accuracies. Other methods that are not functions compute them
         with {.code interval = \"robust\"}.")
   systems <- rows_with_estimate$system[order(-rows_with_estimate$estimate)] # best first
-  keep_estimated <- function(rows) {
+  keep_estimated_systems <- function(rows) {
     rows <- rows[rows$system %in% systems, ]
     rows$system <- factor(rows$system, systems)
     rows
   }
-  marks <- keep_estimated(sensitivity_marks(object))
+  marks <- keep_estimated_systems(sensitivity_marks(object))
   # Each system has a line. It begins at the accuracy with independent errors (assumed share of
   # shared errors 0), and ends at the accuracy with fully shared errors (share 1). Limits of the
   # band for sampling error are NA if the estimate is not on the line or has no interval.
   sampling_margin <- normal_quantile(object$options$conf_level) * object$details$sampling
-  if (!estimate_is_on_line(object) || !has_interval(object)) sampling_margin <- NA_real_
+  if (!is_estimate_on_line(object) || !has_interval(object)) sampling_margin <- NA_real_
   line_ends <- data.frame(
-    system = rep(table$system, 2L), common = rep(c(0, 1), each = nrow(table)),
-    value = c(table$independent, table$shared)
+    system = rep(estimate_table$system, 2L), common = rep(c(0, 1), each = nrow(estimate_table)),
+    value = c(estimate_table$independent, estimate_table$shared)
   )
   line_ends$low <- pmax(0, line_ends$value - sampling_margin)
   line_ends$high <- pmin(1, line_ends$value + sampling_margin)
-  start_plot(keep_estimated(line_ends), "common", "value") +
-    sensitivity_layers(line_ends, marks, object, keep_estimated(table)) +
+  start_plot(keep_estimated_systems(line_ends), "common", "value") +
+    sensitivity_layers(line_ends, marks, object, keep_estimated_systems(estimate_table)) +
     facet_by(marks, "system") +
     share_axis(0:1, expand = ggplot2::expansion(add = 0.05)) +
     share_axis(scale = ggplot2::scale_y_continuous) +
     plot_titles(
       "Accuracy by assumed share of shared errors",
       sensitivity_subtitle(object, line_ends, marks), "assumed share of shared errors", "accuracy",
-      caption = not_identified_caption(setdiff(table$system, systems))
+      caption = not_identified_caption(setdiff(estimate_table$system, systems))
     )
 }
 
@@ -54,7 +54,7 @@ sensitivity_layers <- function(line_ends, marks, object, estimates) {
       ggplot2::aes(xmin = 0, xmax = 1, ymin = .data$conf.low, ymax = .data$conf.high), estimates,
       fill = plot_colours$accent, alpha = 0.15, inherit.aes = FALSE, na.rm = TRUE
     ),
-    if (!estimate_is_on_line(object)) ggplot2::geom_hline(
+    if (!is_estimate_on_line(object)) ggplot2::geom_hline(
       aes_columns(yintercept = "estimate"), estimates, linetype = "dashed",
       colour = plot_colours$accent
     ),
@@ -68,10 +68,11 @@ sensitivity_layers <- function(line_ends, marks, object, estimates) {
 # Is the estimate a point on the line from `independent` (accuracy if errors are independent) to
 # `shared` (accuracy if all errors are shared)? FALSE if the estimate is computed from gold cases,
 # or by a method that does not use these two accuracies.
-estimate_is_on_line <- function(object) {
-  table <- object$table
+is_estimate_on_line <- function(object) {
+  estimate_table <- object$table
   is.null(object$gold) &&
-    (!is.null(common_setting(object$options)) || all(table$estimate == table$shared, na.rm = TRUE))
+    (!is.null(common_setting(object$options)) ||
+      all(estimate_table$estimate == estimate_table$shared, na.rm = TRUE))
 }
 
 # Returns the marks on the line of each system, a data frame with a row per system and mark:
@@ -82,21 +83,24 @@ estimate_is_on_line <- function(object) {
 # * value: accuracy of the system if `common` is this share
 # * low, high: limits of the interval of the estimate. NA except at the mark that shows the estimate
 sensitivity_marks <- function(object) {
-  table <- tidy(object)
-  common <- common_setting(object$options)
-  has_user_share <- is.numeric(common)
+  estimate_table <- tidy(object)
+  common_option <- common_setting(object$options)
+  has_user_share <- is.numeric(common_option)
   all_mark_shares <- list(
     none = 0, typical = object$typical, all = 1, stated = if (has_user_share) object$details$common
   )
-  estimated_mark <- if (has_user_share) "stated" else common %||% "all"
-  marks_estimate <- is.null(object$gold) && (!is.null(common) || estimate_is_on_line(object))
+  estimate_mark <- if (has_user_share) "stated" else common_option %||% "all"
+  is_estimate_marked <-
+    is.null(object$gold) && (!is.null(common_option) || is_estimate_on_line(object))
   mark_shares <- drop_null(all_mark_shares)
   drop_missing(stack_rows(Map(function(mark, common) {
-    interval_factor <- if (marks_estimate && mark == estimated_mark) 1 else NA
+    interval_multiplier <- if (is_estimate_marked && mark == estimate_mark) 1 else NA
     data.frame(
-      system = table$system, mark = factor(mark, names(all_mark_shares)), common,
-      value = table$independent - common * (table$independent - table$shared),
-      low = interval_factor * table$conf.low, high = interval_factor * table$conf.high
+      system = estimate_table$system, mark = factor(mark, names(all_mark_shares)), common,
+      value =
+        estimate_table$independent - common * (estimate_table$independent - estimate_table$shared),
+      low = interval_multiplier * estimate_table$conf.low,
+      high = interval_multiplier * estimate_table$conf.high
     )
   }, names(mark_shares), mark_shares)), "value")
 }
@@ -107,7 +111,7 @@ sensitivity_subtitle <- function(object, line_ends, marks) {
     "From independent errors (0%) to fully shared errors (100%);\nratings cannot show which",
     if (!is.null(object$gold)) {
       paste0("\nDashed, with its ", interval_text, ": estimate with gold cases")
-    } else if (!estimate_is_on_line(object)) {
+    } else if (!is_estimate_on_line(object)) {
       paste0("\nDashed: the ", method_of(object)$words)
     },
     if (any_known(marks$low)) paste0("\nBar: ", interval_text, " of the estimate"),
@@ -125,9 +129,9 @@ sensitivity_subtitle <- function(object, line_ends, marks) {
 #' @rawNamespace S3method(ggplot2::autoplot,accuracy_bounds)
 autoplot.accuracy_bounds <- function(object, ...) { # nolint: object_name.
   check_dots_empty(...)
-  table <- tidy(object)
-  check_drawn(table$lowest, "The bounds are", table$reason)
-  rows_with_bounds <- drop_missing(table, "lowest")
+  bounds_table <- tidy(object)
+  check_drawn(bounds_table$lowest, "The bounds are", bounds_table$reason)
+  rows_with_bounds <- drop_missing(bounds_table, "lowest")
   rows_with_bounds$system <- stats::reorder(
     rows_with_bounds$system, rows_with_bounds$lowest + rows_with_bounds$highest
   )
@@ -158,14 +162,14 @@ autoplot.accuracy_bounds <- function(object, ...) { # nolint: object_name.
 #' @rawNamespace S3method(ggplot2::autoplot,shared_errors)
 autoplot.shared_errors <- function(object, ...) { # nolint: object_name.
   check_dots_empty(...)
-  table <- tidy(object)
-  if (any_known(table$estimate)) return(heat_map(
-    symmetric_cells(table), object$judges, "Shared errors",
+  pair_table <- tidy(object)
+  if (any_known(pair_table$estimate)) return(heat_map(
+    symmetric_cells(pair_table), object$judges, "Shared errors",
     paste0("Correlation of being right, where truth is known\n", format(object)),
     sorted = TRUE, scale = share_scale("correlation", negative = TRUE, low = "white")
   ))
   # Without known truth, the plot shows the ranges of correlations that the ratings allow.
-  pairs <- head(drop_missing(table, "lowest"), max_drawn_pairs)
+  pairs <- head(drop_missing(pair_table, "lowest"), max_drawn_pairs)
   pairs$pair <- factor_from_top(short_names(paste(pairs$rater1, "-", pairs$rater2)))
   start_plot(pairs, y = "pair") +
     zero_line() +
@@ -175,8 +179,8 @@ autoplot.shared_errors <- function(object, ...) { # nolint: object_name.
       "Shared errors that the ratings allow",
       paste("No truth is known; accuracies within", format_overall_limits(object$options$limits)),
       "correlation of being right",
-      caption = if (nrow(pairs) < nrow(table)) {
-        paste(nrow(table) - nrow(pairs), "further pairs are not shown")
+      caption = if (nrow(pairs) < nrow(pair_table)) {
+        paste(nrow(pair_table) - nrow(pairs), "further pairs are not shown")
       }
     )
 }

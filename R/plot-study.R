@@ -46,15 +46,19 @@ autoplot.simulation_study <- function(object, # nolint: object_name.
 }
 
 plot_performance <- function(object, estimators) {
-  table <- summary(object, by = c("design", "n", "estimator"))
-  table <- table[table$target == "expected" & table$estimator %in% estimators, ]
-  design_labels <- label_designs(table)
+  performance_table <- summary(object, by = c("design", "n", "estimator"))
+  performance_table <- performance_table[
+    performance_table$target == "expected" & performance_table$estimator %in% estimators,
+  ]
+  design_labels <- label_designs(performance_table)
   measures <- c(bias = "bias", rmse = "RMSE", coverage = "coverage")
   points <- stack_rows(names(measures), function(measure) {
-    limits <- t(table[[measure]] + outer(2 * table[[paste0(measure, "_mcse")]], -1:1))
+    limits <- t(
+      performance_table[[measure]] + outer(2 * performance_table[[paste0(measure, "_mcse")]], -1:1)
+    )
     if (measure == "coverage") limits <- clip01(limits)
     data.frame(
-      quantile_table(limits, table$estimator, design_labels),
+      quantile_table(limits, performance_table$estimator, design_labels),
       measure = factor(measures[[measure]], measures)
     )
   })
@@ -75,7 +79,8 @@ plot_performance <- function(object, estimators) {
       "Performance of estimators",
       "With two Monte Carlo standard errors either way; dashed: no bias, nominal coverage",
       caption = words_with_labels(
-        "No intervals:", setdiff(estimators, table$estimator[!is.na(table$coverage)])
+        "No intervals:",
+        setdiff(estimators, performance_table$estimator[!is.na(performance_table$coverage)])
       )
     )
 }
@@ -245,11 +250,12 @@ autoplot.k_check <- function(object, # nolint: object_name.
   abort_argument_if(nrow(drawn_rows) == 0L, "type",
     "There is nothing to draw: no test of this type was done.",
     i = "See the column {.code reason} of {.arg object}.")
-  alpha <- attr(object, "about")$alpha
+  significance_level <- attr(object, "about")$alpha
   switch(type,
-    tests = plot_p_values(drawn_rows, alpha),
+    tests = plot_p_values(drawn_rows, significance_level),
     pairs = plot_excess(
-      drawn_rows, paste(drawn_rows$rater1, "-", drawn_rows$rater2), drawn_rows$p.value <= alpha,
+      drawn_rows, paste(drawn_rows$rater1, "-", drawn_rows$rater2),
+      drawn_rows$p.value <= significance_level,
       "Agreement of pairs of raters", "expected if errors are independent", "observed agreement"
     ),
     disagreements = plot_excess(
@@ -260,13 +266,13 @@ autoplot.k_check <- function(object, # nolint: object_name.
   )
 }
 
-plot_p_values <- function(rows, alpha) {
+plot_p_values <- function(rows, significance_level) {
   rows$label <- factor_from_top(paste0(k_property_names[rows$property], "\n", rows$test))
   rows$is_violated <- rows$verdict %in% c("violated", "contradiction")
-  left_limit <- min(rows$p.adjusted, alpha / 10)
+  left_limit <- min(rows$p.adjusted, significance_level / 10)
   start_plot(rows, "p.adjusted", "label", colour = "is_violated") +
     ggplot2::annotate(
-      "rect", xmin = left_limit / 1.5, xmax = alpha, ymin = -Inf, ymax = Inf,
+      "rect", xmin = left_limit / 1.5, xmax = significance_level, ymin = -Inf, ymax = Inf,
       fill = plot_colours$accent, alpha = 0.1
     ) +
     ggplot2::geom_linerange(
@@ -286,7 +292,7 @@ plot_p_values <- function(rows, alpha) {
     plot_titles(
       "Checks of the K-properties",
       paste0(
-        "Shaded: the ratings contradict the property at level ", format(alpha),
+        "Shaded: the ratings contradict the property at level ", format(significance_level),
         ".\nElsewhere they do not prove it"
       ),
       "adjusted p-value"

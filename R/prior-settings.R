@@ -97,13 +97,14 @@ resolve_rater_prior <- function(user_prior, rater, base, categories, uniform_err
     return(sort_matrix(categories, user_prior$matrix, rater))
   }
   if (!is.null(user_prior$right)) {
-    # `wrong`: for each category, its relative probability if the rating is wrong.
-    wrong <- user_prior$wrong %||% rep(1, n)
-    abort_if(length(wrong) != n || !setequal(names(wrong) %||% categories, categories), "prior",
-      "{.field wrong} in the prior of {.val {rater}} must be a number for each of
-        {.val {categories}}.", not = wrong)
-    if (has_names(wrong)) wrong <- wrong[categories]
-    wrong_shares <- matrix(wrong, n, n, byrow = TRUE)
+    # `wrong_weights`: for each category, its relative probability if the rating is wrong.
+    wrong_weights <- user_prior$wrong %||% rep(1, n)
+    abort_if(
+      length(wrong_weights) != n || !setequal(names(wrong_weights) %||% categories, categories),
+      "prior", "{.field wrong} in the prior of {.val {rater}} must be a number for each of
+        {.val {categories}}.", not = wrong_weights)
+    if (has_names(wrong_weights)) wrong_weights <- wrong_weights[categories]
+    wrong_shares <- matrix(wrong_weights, n, n, byrow = TRUE)
     diag(wrong_shares) <- 0
     parameters <- user_prior$right[[2L]] * wrong_shares / rowSums(wrong_shares)
     diag(parameters) <- user_prior$right[[1L]]
@@ -199,9 +200,9 @@ warn_prior_conflict <- function(fit) {
 # Returns text such as "Beta(4.44, 13.31)". Numbers have two decimals; numbers below 0.1 have two
 # significant digits. `name`: name of the distribution. `x`: its parameters.
 format_distribution <- function(name, x) {
-  numbers <- map_chr(x,
+  number_texts <- map_chr(x,
     function(value) format(if (value < 0.1) signif(value, 2L) else round(value, 2L)))
-  sprintf("%s(%s)", name, toString(numbers))
+  sprintf("%s(%s)", name, toString(number_texts))
 }
 
 format_dirichlet <- function(x) {

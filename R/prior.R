@@ -120,21 +120,21 @@ check_proper <- function(parameters, subject) {
 # that rater_prior() accepts. `subject`: text for messages, such as "the sensitivity of A".
 read_beta_prior <- function(x, subject) {
   fields <- as.list(x)
-  sorted_field_names <- toString(sort_strings(setdiff(names2(fields), "sure")))
+  field_names_text <- toString(sort_strings(setdiff(names2(fields), "sure")))
   has_valid_fields <- is_beta_list(fields) && !anyNA(unlist(fields))
-  if (has_valid_fields && length(fields) == 2L && sorted_field_names %in% c("", "a, b")) {
-    if (sorted_field_names == "a, b") fields <- fields[c("a", "b")]
+  if (has_valid_fields && length(fields) == 2L && field_names_text %in% c("", "a, b")) {
+    if (field_names_text == "a, b") fields <- fields[c("a", "b")]
     return(check_proper(as.double(unlist(fields, use.names = FALSE)), subject))
   }
-  if (has_valid_fields && sorted_field_names == "range" && length(fields) == 1L) {
+  if (has_valid_fields && field_names_text == "range" && length(fields) == 1L) {
     return(beta_of_range(fields$range, subject))
   }
-  has_mode_and_bound <- sorted_field_names %in% c("at_least, mode", "at_most, mode") &&
+  has_mode_and_bound <- field_names_text %in% c("at_least, mode", "at_most, mode") &&
     !any_repeated(names(fields))
   abort_if(!has_valid_fields || !has_mode_and_bound, "prior",
     "The prior of {subject} must be {.code list(a, b)}, {.code list(mode =, at_least =)},
      {.code list(mode =, at_most =)} or {.code list(range = c(lower, upper))}.",
-    x = if (startsWith(sorted_field_names, "at_") && !endsWith(sorted_field_names, "mode"))
+    x = if (startsWith(field_names_text, "at_") && !endsWith(field_names_text, "mode"))
       "{.code mode}, the most probable value, is missing.", not = x)
   beta_of_mode(fields$mode, fields$at_least, fields$at_most, fields$sure %||% 0.95, subject)
 }
@@ -293,41 +293,44 @@ rater_prior_rows <- function(user_prior, rater) {
 # Returns the row of tidy() for the base rates of a population. `user_prior`: an element of the
 # result of check_rate_priors().
 rate_prior_row <- function(user_prior, population) {
-  beta <- user_prior$beta
+  beta_parameters <- user_prior$beta
   part <- paste0("base rates", if (population != "") paste(" of", population),
-    if (!is.null(beta)) " (second category)")
-  prior_text <- if (is.null(beta)) format_distribution("Dirichlet", user_prior$categories) else
-    format_distribution("Beta", beta)
-  new_prior_rows(NA_character_, part, prior_text, rbind(beta))
+    if (!is.null(beta_parameters)) " (second category)")
+  prior_text <- if (is.null(beta_parameters)) {
+    format_distribution("Dirichlet", user_prior$categories)
+  } else {
+    format_distribution("Beta", beta_parameters)
+  }
+  new_prior_rows(NA_character_, part, prior_text, rbind(beta_parameters))
 }
 
 schema_of.rater_prior <- function(x) { # nolint: object_name.
-  raters <- if (is_empty(x$raters)) "all raters " else
+  raters_text <- if (is_empty(x$raters)) "all raters " else
     paste0(shorten(names(x$raters)), "; any others ")
   is_user_defined <- is.list(x$others)
   user_priors <- c(x$raters, list(others = x$others))
-  table <- stack_rows(unname(c(
+  prior_table <- stack_rows(unname(c(
     Map(rater_prior_rows, user_priors, names(user_priors)),
       Map(rate_prior_row, x$base_rates, names2(x$base_rates))
   )))
   shown_table <- data.frame(
-    rater = replace_na(table$rater, ""), table[c("part", "prior")],
-    mean = ifelse(is.na(table$mean), "", format_decimals(table$mean)),
-    conf.low = table$lower, conf.high = table$upper
+    rater = replace_na(prior_table$rater, ""), prior_table[c("part", "prior")],
+    mean = ifelse(is.na(prior_table$mean), "", format_decimals(prior_table$mean)),
+    conf.low = prior_table$lower, conf.high = prior_table$upper
   )
   shown_table[1:3] <- lapply(shown_table[1:3], printable)
   new_schema(
-    tables = list(priors = table),
+    tables = list(priors = prior_table),
     facts = list(
       raters = length(x$raters), others = if (is_user_defined) "own" else x$others, order = x$order,
       populations = length(x$base_rates)
     ),
     line = printable(paste0(
-      "Priors: ", raters, if (is_user_defined) "user-defined" else x$others, ", order ",
+      "Priors: ", raters_text, if (is_user_defined) "user-defined" else x$others, ", order ",
       x$order
     )),
     shown = view(shown_table, level = default_conf_level(), left = 1:3),
-    notes = if (any(table$part %in% c("sensitivity", "specificity")))
+    notes = if (any(prior_table$part %in% c("sensitivity", "specificity")))
       "Positive category: the second category of the ratings"
   )
 }

@@ -5,27 +5,28 @@ add_ratings <- function(x, new) {
   check_can_add_ratings(x, "No ratings can be added to the ratings of the fit.",
     c("One vote replaced the ratings of each group of raters." = !is.null(x$voted$groups),
       "One vote replaced the reruns of each rater." = isTRUE(x$voted$reruns)))
-  new <- list_new_ratings(replace_key_columns(new, names(x$keys)), x)
-  x <- add_cases_and_raters(x, new)
+  added_ratings <- list_new_ratings(replace_key_columns(new, names(x$keys)), x)
+  x <- add_cases_and_raters(x, added_ratings)
   old_ratings <- unfold_ratings(x)
-  case_position <- match(new$cases, as_label(x$cases))
+  case_position <- match(added_ratings$cases, as_label(x$cases))
   # For each system, the codes of its answers to the old and new cases, NA without an answer.
   answers <- lapply(split_columns(case_answers(x), x$systems), function(code) {
     replace(code, code == 0L, NA)[seq_along(x$cases)] # new cases have no answers yet
   })
-  for (system in names(new$answers)) {
-    new_codes <- match(new$answers[[system]], x$categories)
+  for (system in names(added_ratings$answers)) {
+    new_codes <- match(added_ratings$answers[[system]], x$categories)
     old_codes <- answers[[system]][case_position]
     conflicts <- which(old_codes != new_codes)
     abort_if(conflicts, "system", "A system can give only one answer per case.",
       x = "In {.arg new}, {.val {system}} has a different answer than before for
           {count_noun(length(conflicts), 'case')}, such as
-          {.val {new$cases[[conflicts[[1L]]]]}}.", system = system)
+          {.val {added_ratings$cases[[conflicts[[1L]]]]}}.", system = system)
     answers[[system]][case_position] <- ifelse(is.na(old_codes), new_codes, old_codes)
   }
   x <- set_core_patterns(x, core_patterns_long(
-    c(old_ratings$row, case_position[new$row]), c(old_ratings$rater, match(new$rater, x$raters)),
-    c(old_ratings$category, match(new$rating, x$categories)), answers, length(x$cases)
+    c(old_ratings$row, case_position[added_ratings$row]),
+    c(old_ratings$rater, match(added_ratings$rater, x$raters)),
+    c(old_ratings$category, match(added_ratings$rating, x$categories)), answers, length(x$cases)
   ))
   if (x$repeats == "error") check_repeats(x)
   x

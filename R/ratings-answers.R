@@ -97,8 +97,9 @@ add_abstentions <- function(x, input) {
   }
   # An empty cell (code 2) of a system is not counted as an abstention, because the system was not
   # asked.
-  system_codes <- lapply(c(input$silent, input$system_table["silent"]), function(code) code == 1L)
-  x$silent_systems <- new_abstentions(system_codes, input$system_table, "system", x$systems)
+  is_silent_by_system <-
+    lapply(c(input$silent, input$system_table["silent"]), function(code) code == 1L)
+  x$silent_systems <- new_abstentions(is_silent_by_system, input$system_table, "system", x$systems)
   x
 }
 
@@ -149,19 +150,19 @@ format_abstentions <- function(x) {
   reply_weight <- abstention_weight + ratings_of_raters(x)
   abstention_shares <- (abstention_weight / reply_weight)[has_abstained]
   rater_of_pair <- unique(cbind(rating_rater(x), rating_category(x)))[, 1L]
-  n_with_one_category <- sum(tabulate(rater_of_pair, n_raters(x))[has_abstained] == 1L)
+  n_raters_with_one_category <- sum(tabulate(rater_of_pair, n_raters(x))[has_abstained] == 1L)
   paste0(
     "Abstentions: ", sum(has_abstained), " of ", count_noun(n_raters(x), "rater"), ", ",
     format_span(abstention_shares, percent), " of their replies",
-    if (n_with_one_category > 0L) sprintf("; %s one category only",
-      count_noun(n_with_one_category, "rater gives", "raters give"))
+    if (n_raters_with_one_category > 0L) sprintf("; %s one category only",
+      count_noun(n_raters_with_one_category, "rater gives", "raters give"))
   )
 }
 
 # Returns the share of cases that each system answered, among the cases that it answered or
 # abstained in. Cases count with their weights. The share is NA for a system without answers and
 # abstentions.
-share_answered <- function(x) ratio(answered_weight(x), answerable_weight(x))
+answered_case_share <- function(x) ratio(answered_weight(x), answerable_weight(x))
 
 # Returns the total weight of the cases that each system answered. `weight`: weight of each pattern.
 answered_weight <- function(x, weight = pattern_weights(x)) {

@@ -181,15 +181,15 @@ check_counts <- function(x, column, rows) {
 # * columns: for each system, the code of its answer to each case, NA without an answer.
 list_systems <- function(input, categories) {
   cases <- case_identifiers(input)
-  table <- input$system_table
-  if (is.null(table)) {
+  system_table <- input$system_table
+  if (is.null(system_table)) {
     columns <- lapply(c(input$systems, input$constant), encode_labels, categories, input)
     return(list(cases = cases, columns = lapply(columns, rep_len, length(cases))))
   }
-  check_identifiers(table$case, "systems$case")
-  check_identifiers(table$system, "systems$system")
+  check_identifiers(system_table$case, "systems$case")
+  check_identifiers(system_table$system, "systems$system")
   id_types <- ifelse(
-    c(ratings = is.numeric(cases), systems = is.numeric(table$case)), "numbers", "strings"
+    c(ratings = is.numeric(cases), systems = is.numeric(system_table$case)), "numbers", "strings"
   )
   abort_if(id_types[[1L]] != id_types[[2L]], "case_type",
     "Case identifiers of {.arg data} and {.arg systems} must be of the same type.",
@@ -197,30 +197,30 @@ list_systems <- function(input, categories) {
     i = if (is.null(input$case)) "{.arg case} is not given, so that
         the row numbers of {.arg data} identify the cases. Give {.arg case}." else "Convert one of
         them, for example with {.fun as.character}.", types = id_types)
-  unrated_cases <- setdiff(table$case, cases)
+  unrated_cases <- setdiff(system_table$case, cases)
   abort_if(!is_empty(unrated_cases) && !is.null(input$weights), "weights",
     "If {.arg weights} are given, {.arg data} must contain all cases of {.arg systems}.",
     x = "Case {.val {unrated_cases[[1L]]}} is only in {.arg systems}, so it has no weight.",
     i = "Leave such cases out of {.arg systems}.",
-    row = match(unrated_cases, table$case))
+    row = match(unrated_cases, system_table$case))
   cases <- c(cases, unrated_cases)
-  system_names <- rater_labels(table$system)
-  answer_cells <- cbind(match(table$case, cases), match(as_label(table$system), system_names))
+  system_names <- rater_labels(system_table$system)
+  answer_cells <-
+    cbind(match(system_table$case, cases), match(as_label(system_table$system), system_names))
   # Combines the numbers of the case and of the system. Different pairs have different sums.
   cell_numbers <- answer_cells[, 1L] + length(cases) * answer_cells[, 2L]
   repeated_row <- anyDuplicated(cell_numbers)
   if (repeated_row > 0L) {
     rows <- which(cell_numbers == cell_numbers[[repeated_row]])
     abort_repeats(input$system_rows, "System {.val {judge}} answered case {.val {case}} more than
-      once.", as_label(table$system[[repeated_row]]), table$case[[repeated_row]], paste0(
-        if (is.null(input$system_rows)) "Rows of `systems`: " else "Rows of the data: ",
-        toString(input$system_rows$source[rows] %||% rows), "."
-      ),
+      once.", as_label(system_table$system[[repeated_row]]), system_table$case[[repeated_row]],
+      paste0(if (is.null(input$system_rows)) "Rows of `systems`: " else "Rows of the data: ",
+        toString(input$system_rows$source[rows] %||% rows), "."),
       "If the system is a rater of long data, and these are its runs, give
        {.code repeats = \"reruns\"}. Otherwise keep one of the rows.")
   }
   answers <- matrix(NA_integer_, length(cases), length(system_names))
-  answers[answer_cells] <- encode_labels(table$prediction, categories, input)
+  answers[answer_cells] <- encode_labels(system_table$prediction, categories, input)
   list(cases = cases, columns = split_columns(answers, system_names))
 }
 
@@ -228,27 +228,27 @@ list_systems <- function(input, categories) {
 # Warns if some of its answered cases have no ratings. `rated_cases`: identifiers of cases in the
 # data of the raters.
 check_systems <- function(x, rated_cases) {
-  n_answered <- answered_weight(x, pattern_times(x))
-  n_unrated <- answered_weight(x, pattern_times(x) * !is_rated_pattern(x))
-  systems_without_answer <- x$systems[setdiff(which(n_answered == 0), x$silent_systems$rater)]
+  n_answered_cases <- answered_weight(x, pattern_times(x))
+  n_unrated_cases <- answered_weight(x, pattern_times(x) * !is_rated_pattern(x))
+  systems_without_answer <- x$systems[setdiff(which(n_answered_cases == 0), x$silent_systems$rater)]
   abort_if(systems_without_answer, "system",
     "System{?s} {.val {systems_without_answer}} {?has/have} no prediction.",
     i = "{cli::qty(systems_without_answer)}Leave {?it/them} out of {.arg systems}, or check the case
          identifiers.", system = systems_without_answer)
-  unrated_systems <- x$systems[n_unrated == n_answered & n_answered > 0]
+  unrated_systems <- x$systems[n_unrated_cases == n_answered_cases & n_answered_cases > 0]
   abort_if(unrated_systems, "unrated",
     "No rater rated any case of system{?s} {.val {unrated_systems}}.",
     i = "Check that ratings and systems have the same case identifiers.", system = unrated_systems)
-  has_unrated_cases <- n_unrated > 0
+  has_unrated_cases <- n_unrated_cases > 0
   # `abstained_patterns`: for each case with abstentions but no ratings, the number of its pattern.
   abstained_patterns <- pattern_of_case(x)[unique(x$abstained$case)]
   abstained_patterns <- abstained_patterns[!is_rated_pattern(x)[abstained_patterns]]
-  n_only_abstained <- colSums(pick_rows(pattern_answers(x), abstained_patterns) > 0L)
+  n_abstention_only_cases <- colSums(pick_rows(pattern_answers(x), abstained_patterns) > 0L)
   unrated_lines <- escape_braces(
-    x$systems[has_unrated_cases], ": ", number(n_unrated[has_unrated_cases]), " of ",
-    number(n_answered[has_unrated_cases]), " answered cases", ifelse(
-      n_only_abstained > 0,
-      paste0("; raters abstained on ", number(n_only_abstained), " of them"), ""
+    x$systems[has_unrated_cases], ": ", number(n_unrated_cases[has_unrated_cases]), " of ",
+    number(n_answered_cases[has_unrated_cases]), " answered cases", ifelse(
+      n_abstention_only_cases > 0,
+      paste0("; raters abstained on ", number(n_abstention_only_cases), " of them"), ""
     )[has_unrated_cases]
   )
   warn_if(any(has_unrated_cases), "unrated", c(
@@ -257,7 +257,7 @@ check_systems <- function(x, rated_cases) {
     bullets(unrated_lines),
     i = if (!all(x$cases %in% rated_cases))
       "If raters rated these cases, check that the case identifiers are equal."
-  ), systems = x$systems[has_unrated_cases], unrated = unname(n_unrated[has_unrated_cases]))
+  ), systems = x$systems[has_unrated_cases], unrated = unname(n_unrated_cases[has_unrated_cases]))
 }
 
 # ---- Repeated ratings ---------------------------------------------------------------------------
@@ -312,7 +312,7 @@ columns_of_repeats <- function(input) {
   columns <- Filter(function(column) n_distinct(paste(pair, column)) > n_distinct(pair),
     lapply(Filter(is.atomic, input$extra), `[`, input$source))
   is_key <- map_lgl(columns, function(column) {
-    !any(column %in% c(NA, "")) && n_distinct(column) <= max(count_equal_at_first(pair))
+    !any(column %in% c(NA, "")) && n_distinct(column) <= max(count_at_first_occurrence(pair))
   })
   split(names(columns) %||% character(), replace(ifelse(is_key, "keys", "others"), grepl(
     "(^|[._])(run|epoch|trial|repeat|repetition|attempt|round|replicate|seed)s?([._]?(id|no))?$",

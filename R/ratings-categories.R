@@ -38,10 +38,10 @@ plain_integers <- function(x) {
   high_word <- bit_halves[2L, ]
   numbers <- ifelse(high_word == -2^31 & low_word == 0, NA, high_word * 2^32 + low_word)
   if (all(abs(numbers) < 2^53, na.rm = TRUE)) numbers else
-    if (bit64_is_loaded()) as.character(x) else x
+    if (is_bit64_loaded()) as.character(x) else x
 }
 
-bit64_is_loaded <- function() isNamespaceLoaded("bit64")
+is_bit64_loaded <- function() isNamespaceLoaded("bit64")
 
 # Converts values to labels (strings). Equal numbers get the same label, independent of R's options:
 # 1e5 becomes "100000", and -0 becomes "0".
@@ -116,7 +116,8 @@ merge_orders <- function(orders, labels) {
 
 find_categories <- function(input, declared_labels) {
   used_labels <- if (input$layout$labels) list_labels(input$columns) else names(input$columns)
-  categories <- if (is.null(declared_labels)) used_labels else check_declared(declared_labels)
+  categories <- if (is.null(declared_labels)) used_labels else
+    check_declared_categories(declared_labels)
   abort_if(length(categories) < 2L && (!is_empty(used_labels) || !is.null(declared_labels)),
     "categories_few", "At least two categories are needed.", x = describe_found_labels(categories),
     i = "If there are categories that no rater used, give the labels of all categories as
@@ -146,7 +147,7 @@ recode_input <- function(input, categories) {
     x = "{.arg data} has counts of ratings.",
     i = "To merge categories, add up their columns in {.arg data}, and give {.arg categories}
         without names.")
-  old_labels <- check_declared(categories)
+  old_labels <- check_declared_categories(categories)
   new_labels <- ifelse(nzchar(names(categories)), names(categories), old_labels)
   inform_changed_labels(
     "Labels were replaced by the names of {.arg categories}.", old_labels, new_labels
@@ -313,7 +314,7 @@ warn_unshared_labels <- function(x, by_rating) {
         {.code categories = c(yes = \"1\")} replaces {.val 1} by {.val yes}.", labels = labels)
 }
 
-check_declared <- function(categories) {
+check_declared_categories <- function(categories) {
   check_text(categories, "categories")
   labels <- if (is.atomic(categories)) as_label(categories)
   repeated_labels <- repeated_values(labels)
@@ -348,6 +349,6 @@ tabulate_labels <- function(columns, labels) {
 # is not in `categories`.
 encode_labels <- function(x, categories, input) {
   code <- label_codes(x, categories)
-  if (anyNA(code[!is.na(x)])) abort_undeclared(categories, input)
+  if (anyNA(code[!is.na(x)])) abort_undeclared_label(categories, input)
   code
 }

@@ -69,7 +69,7 @@ missing_label_hint <- function(labels, input) {
 
 # Raises an error for the first label that is not in `categories`. The hints of the error are about
 # all undeclared labels of raters, systems and truths.
-abort_undeclared <- function(categories, input) {
+abort_undeclared_label <- function(categories, input) {
   columns <- lapply(c(label_columns(input), list(systems = input$constant)), as_label)
   labels <- labels_by_frequency(lapply(columns, function(x) x[!x %in% c(categories, NA)]))
   first_column_index <- Position(function(x) any(x %in% labels), columns)

@@ -101,7 +101,7 @@ with_votes <- function(x) {
   # A group of only people or only machines gets the kind of its first rater. Other groups get NA.
   if (has_names(x$rater_kind)) votes$rater_kind <- map_chr(setNames(nm = groups), function(group) {
     kinds_in_group <- x$rater_kind[x$raters[x$rater_groups == group]]
-    if (kind_of_panel(kinds_in_group) == "undeclared") NA_character_ else kinds_in_group[[1L]]
+    if (summarise_kinds(kinds_in_group) == "undeclared") NA_character_ else kinds_in_group[[1L]]
   })
   votes$voted$groups <- setNames(x$rater_groups, x$raters)
   votes
@@ -138,7 +138,7 @@ cast_votes <- function(x, unit_of_rater, names) {
 
 # Counts equal elements of the vector `x`. Returns a vector of the same length, with the count at
 # the first of several equal elements, and 0 at the others.
-count_equal_at_first <- function(x) tabulate(match(x, x), length(x))
+count_at_first_occurrence <- function(x) tabulate(match(x, x), length(x))
 
 # Returns, for each combination of pattern and unit, the position of one rating in the most frequent
 # category. Combinations in which several categories are equally frequent are left out. `ratings`: a
@@ -146,7 +146,7 @@ count_equal_at_first <- function(x) tabulate(match(x, x), length(x))
 find_majority <- function(ratings, n_units, n_categories) {
   # Numbers the combinations of pattern and unit, as doubles, because integers could overflow.
   pattern_unit_key <- (ratings$pattern - 1) * n_units + ratings$unit - 1
-  n_equal <- count_equal_at_first(pattern_unit_key * n_categories + ratings$category - 1)
+  n_equal <- count_at_first_occurrence(pattern_unit_key * n_categories + ratings$category - 1)
   sorted_positions <- order(pattern_unit_key, -n_equal)
   sorted_positions <- sorted_positions[n_equal[sorted_positions] > 0L]
   # The first position of a key has the category with the most ratings. If the next position has the
@@ -188,16 +188,17 @@ read_groups <- function(data, quo, rater_name) {
   abort_argument_if(!is.data.frame(argument) || !has_columns(argument, c("rater", "group")),
     "rater_groups", "must be groups with the raters as names, a data frame with columns
         {.val rater} and {.val group}, or a column of long data.", not = argument)
-  table <- unique(data.frame(rater = as_label(argument$rater), group = as_label(argument$group)))
-  table$group[table$group %in% ""] <- NA
-  repeated_rater <- repeated_values(table$rater)[1L]
-  groups <- table$group[table$rater %in% repeated_rater]
+  rater_group_table <-
+    unique(data.frame(rater = as_label(argument$rater), group = as_label(argument$group)))
+  rater_group_table$group[rater_group_table$group %in% ""] <- NA
+  repeated_rater <- repeated_values(rater_group_table$rater)[1L]
+  groups <- rater_group_table$group[rater_group_table$rater %in% repeated_rater]
   groups[is.na(groups)] <- "none"
   abort_argument_if(!is.na(repeated_rater), "rater_groups",
     "A rater can be in one of the {.arg rater_groups} only.",
     x = "Rater {.val {repeated_rater}} is in {.val {groups}}.", rater = repeated_rater,
     groups = groups)
-  table
+  rater_group_table
 }
 
 # Returns the group of each rater of `x`. A rater without a group forms a group with the name of the
@@ -247,13 +248,13 @@ group_table <- function(x) {
   raters_by_group <- groups_with_several_raters(x)
   groups <- names(raters_by_group)
   votes <- with_votes(x)
-  n_with_vote <- map_dbl(match(groups, votes$raters), count_rated_cases, x = votes)
+  n_cases_with_vote <- map_dbl(match(groups, votes$raters), count_rated_cases, x = votes)
   agreement_in_group <-
     map_dbl(raters_by_group, function(raters) agreement_in_core(x[, raters])$agreement)
   columns_tibble(
     group = groups, raters = lengths(raters_by_group),
-    agreement = na_real(agreement_in_group), votes = n_with_vote,
-    split = map_dbl(raters_by_group, count_rated_cases, x = x) - n_with_vote
+    agreement = na_real(agreement_in_group), votes = n_cases_with_vote,
+    split = map_dbl(raters_by_group, count_rated_cases, x = x) - n_cases_with_vote
   )
 }
 
@@ -322,9 +323,9 @@ is_machine <- function(x) rep_len(rater_kind(x) %||% NA_character_, n_raters(x))
 
 # Returns "people" if all raters are declared as experts or a crowd, "machines" if all are declared
 # as models or tools, and otherwise "undeclared".
-panel_kind <- function(x) kind_of_panel(rater_kind(x))
+panel_kind <- function(x) summarise_kinds(rater_kind(x))
 
-kind_of_panel <- function(kind) {
+summarise_kinds <- function(kind) {
   if (is.null(kind)) return("undeclared")
   if (all(kind %in% people_kinds)) "people" else
     if (all(kind %in% machine_kinds)) "machines" else "undeclared"
@@ -339,14 +340,14 @@ format_kinds <- function(x) {
   kind_counts <- kind_counts[kind_counts > 0L]
   paste0(
     "Raters: ", toString(paste0(names(kind_counts), " (", kind_counts, ")")),
-    if (kind_of_panel(kind) == "undeclared")
+    if (summarise_kinds(kind) == "undeclared")
       "; a mixture of people and machines is treated as undeclared"
   )
 }
 
 # Returns words for the kinds of the raters, such as "language models and programs". All raters must
 # be machines.
-machine_kind_words <- function(x) {
+machine_kind_text <- function(x) {
   paste(kind_labels[sort_strings(unique(rater_kind(x)))], collapse = " and ")
 }
 

@@ -255,7 +255,7 @@ table_of_raters <- function(x) {
   # Returns, for each rater, the weighted number of pairs of ratings in the same group. `key`: group
   # number of each rating. All ratings of a group must be by the same rater.
   count_pairs <- function(key) {
-    n_equal <- count_equal_at_first(key)
+    n_equal <- count_at_first_occurrence(key)
     rowsum_codes(rating_rater(x), rating_weights(x) * n_equal * (n_equal - 1) / 2, n_raters(x))
   }
   rater_pattern_key <- (rating_pattern(x) - 1) * n_raters(x) + rating_rater(x)

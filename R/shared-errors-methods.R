@@ -232,7 +232,7 @@ known_answers <- function(x, cells) {
 # wrong rerun are half an answer each. `all_runs`: result of known_answers() with all reruns.
 add_tied_runs <- function(answers, all_runs) {
   run_key <- paste(all_runs$row, all_runs$judge)
-  all_runs$weight <- all_runs$weight / count_equal_at_first(run_key)[match(run_key, run_key)]
+  all_runs$weight <- all_runs$weight / count_at_first_occurrence(run_key)[match(run_key, run_key)]
   is_tied_run <- !run_key %in% paste(answers$row, answers$judge)
   columns <- c("judge", "right", "weight")
   answers[columns] <- Map(c, answers[columns], lapply(all_runs[columns], `[`, is_tied_run))

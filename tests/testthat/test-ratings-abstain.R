@@ -74,22 +74,22 @@ test_that("files have them, whatever is missing by default", {
 test_that("systems abstain by a label", {
   x <- quiet(wide_replies(systems = s))
   expect_identical(x$silent_systems[c("case", "rater")], list(case = 2L, rater = 1L))
-  expect_equal(share_answered(x), 4 / 5)
-  expect_equal(share_answered(x[c("a", "b"), ]), 1 / 2)
-  expect_equal(share_answered(x[c("a", "c"), ]), 1)
+  expect_equal(answered_case_share(x), 4 / 5)
+  expect_equal(answered_case_share(x[c("a", "b"), ]), 1 / 2)
+  expect_equal(answered_case_share(x[c("a", "c"), ]), 1)
   # By a label only: an empty cell was not asked.
   all <- quiet(wide_replies(systems = s, abstain = c("?", NA)))
-  expect_equal(share_answered(all), 4 / 5)
+  expect_equal(answered_case_share(all), 4 / 5)
   long <- transform(tidy(x), rating = as.character(rating))
   long$rating[long$abstained] <- "?"
   long <- long[c("case", "rater", "rating")]
   system <- data.frame(case = letters[c(1:3, 5:6)], rater = "s",
     rating = c("x", "?", "y", "x", "y"))
   among <- quiet(long_replies(rbind(long, system), systems = "s", abstain = "?"))
-  expect_equal(share_answered(among), 4 / 5)
+  expect_equal(answered_case_share(among), 4 / 5)
   expect_identical(silent_in(among), silent_in(x))
   beside <- quiet(long_replies(long, systems = system, abstain = "?"))
-  expect_equal(share_answered(beside), 4 / 5)
+  expect_equal(answered_case_share(beside), 4 / 5)
 })
 
 test_that("the table of systems has a row per abstention", {

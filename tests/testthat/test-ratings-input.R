@@ -366,12 +366,12 @@ test_that("a factor level for missing values is no category", {
 without_bit64 <- function(envir = parent.frame()) {
   package <- asNamespace("fallible")
   set <- function(value) {
-    unlockBinding("bit64_is_loaded", package)
-    assign("bit64_is_loaded", value, package)
-    lockBinding("bit64_is_loaded", package)
+    unlockBinding("is_bit64_loaded", package)
+    assign("is_bit64_loaded", value, package)
+    lockBinding("is_bit64_loaded", package)
   }
   withr::defer(set(original), envir)
-  original <- package$bit64_is_loaded
+  original <- package$is_bit64_loaded
   set(function() FALSE)
 }
 
@@ -479,7 +479,7 @@ test_that("64-bit integers are numbers", {
   }
   expect_identical(read(wide(data), wide(systems)), read(data, systems))
   expect_identical(as_label(integer64(c(2^53 - 1, 3))), c("9007199254740991", "3"))
-  expect_identical(check_declared(integer64(1:2)), c("1", "2"))
+  expect_identical(check_declared_categories(integer64(1:2)), c("1", "2"))
 })
 
 test_that("2^53 and 2^53 + 1 are different identifiers", {
