@@ -223,7 +223,7 @@ prepare_for_agreement <- function(x, scale_weights, systems = FALSE, arg = "x", 
   label_codes <- seq_along(x$categories)
   label_set_names <- map_chr(sets, function(set) paste(x$categories[set], collapse = " + "))
   label_set_names[label_set_names == ""] <- "no label"
-  is_first_entry <- !duplicated(answer_number(entries))
+  is_first_entry <- !duplicated(answer_of_entry(entries))
   answers <- c(
     lapply(entries[c("unit", "worker")], `[`, is_first_entry),
     list(label = match(chosen_sets, sets))
@@ -247,7 +247,9 @@ sets_of_answers <- function(x) {
 # Returns a list with an element per answer: the codes of its labels in increasing order. `entries`:
 # table with a row per answer and label, see judgements().
 chosen_labels <- function(entries) {
-  unname(lapply(split(entries$label, answer_number(entries)), function(code) sort(code[code > 0L])))
+  unname(lapply(split(entries$label, answer_of_entry(entries)), function(code) {
+    sort(code[code > 0L])
+  }))
 }
 
 # Returns scale weights of pairs of label sets: Jaccard's index, or MASI. MASI multiplies Jaccard's

@@ -128,7 +128,7 @@ check_alt_ratings <- function(x) {
 # pattern have the same ratings and answers. `closeness`: matrix (categories x categories), see
 # alt_test().
 test_against_raters <- function(system_number, x, closeness, options) {
-  n_usable_cases <- pattern_times(x) *
+  n_usable_cases <- n_cases_per_pattern(x) *
     (pattern_answers(x)[, system_number] > 0L & pattern_lengths(x) >= options$min_raters)
   nearness_sign <- core_nearer_answers(x$patterns, system_number, closeness)
   count_by_rater <- function(selected) {

@@ -318,7 +318,7 @@ why_no_patterns <- function(fit) {
   if (is.null(all_answer_combinations(x))) return("More than 4096 rows are possible")
   if (n_incomplete == 0) return("The truth of all cases is known")
   incomplete_text <- paste(number(n_incomplete), "of", count_noun(count_cases(x, is_used), "case"))
-  if (!rates_once(x)) {
+  if (!has_single_ratings(x)) {
     return(paste("It needs one rating of every case by every rater, but this is not so for",
       incomplete_text))
   }

@@ -173,7 +173,7 @@ merge_annotations <- function(x, into = NULL, other = NULL, frequent = 0.5, clea
   entries_with_label <- lapply(entries[judgement_fields], `[`, has_label)
   entries_with_label$label <- new_index[entries_with_label$label]
   # If an answer contains the same label twice after the merge, the label is kept once.
-  answer_and_label_code <- answer_number(entries)[has_label] * (length(kept_categories) + 1) +
+  answer_and_label_code <- answer_of_entry(entries)[has_label] * (length(kept_categories) + 1) +
     entries_with_label$label
   merged_ratings <- replace_ratings(
     recode_answers(x$ratings, new_index),

@@ -176,7 +176,7 @@ measure_again <- function(object, x, step) measure_crowd(x, object$options, c(ob
 unit_table <- function(x, judgement_entries, unit_scores, qualities) {
   n <- nrow(x)
   is_version2 <- !is.null(qualities$uqs)
-  n_judgements <- tabulate(judgement_entries$unit[!duplicated(answer_number(judgement_entries))], n)
+  n_judgements <- tabulate(judgement_entries$unit[!duplicated(answer_of_entry(judgement_entries))], n)
   # Is the annotation one of those with the most votes in its unit?
   has_most_votes <- unit_scores$votes ==
     largest_in_groups(unit_scores$votes, unit_scores$unit, n)$value[unit_scores$unit]
@@ -218,7 +218,7 @@ worker_table <- function(x, judgement_entries, qualities) {
     tabulate(judgement_entries$worker[is_counted], judgement_entries$workers)
   }
   workers <- columns_tibble(
-    worker = x$raters, units = count_by_worker(!duplicated(answer_number(judgement_entries))),
+    worker = x$raters, units = count_by_worker(!duplicated(answer_of_entry(judgement_entries))),
     !!!qualities[intersect(names(spam_sign), names(qualities))]
   )
   workers$annotations_per_unit <-

@@ -279,7 +279,7 @@ compute_posterior.draws_fit <- function(fit, x) { # nolint: object_name.
   has_dependent_errors <- model_is_dependent(fit$model)
   if (has_dependent_errors) {
     check_dependent_panel(fit$model, x)
-    pattern_codes <- all_pattern_codes(x)
+    pattern_codes <- pattern_codes_with_repeats(x)
   }
   population <- population_in_fit(fit, pattern_covariates(x))
   n_steps <- length(rating_rater(x)) * n_categories(x) + 100 * n_raters(x) # per draw

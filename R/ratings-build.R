@@ -228,8 +228,8 @@ list_systems <- function(input, categories) {
 # Warns if some of its answered cases have no ratings. `rated_cases`: identifiers of cases in the
 # data of the raters.
 check_systems <- function(x, rated_cases) {
-  n_answered_cases <- answered_weight(x, pattern_times(x))
-  n_unrated_cases <- answered_weight(x, pattern_times(x) * !is_rated_pattern(x))
+  n_answered_cases <- answered_weight(x, n_cases_per_pattern(x))
+  n_unrated_cases <- answered_weight(x, n_cases_per_pattern(x) * !is_rated_pattern(x))
   systems_without_answer <- x$systems[setdiff(which(n_answered_cases == 0), x$silent_systems$rater)]
   abort_if(systems_without_answer, "system",
     "System{?s} {.val {systems_without_answer}} {?has/have} no prediction.",

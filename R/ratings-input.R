@@ -372,20 +372,20 @@ find_systems <- function(quo, contents, mapping, settings) {
   is_long <- describes_long_data(mapping)
   raters <- if (is_long)
     contents$table[[select_column(list2DF(contents$table), mapping$rater, "rater")]]
-  argument <- or_null(eval_tidy(quo))
+  argument_value <- or_null(eval_tidy(quo))
   systems <- contents$map$systems
-  is_path <- is_string(argument) && !is_constant_system(argument) &&
-    !argument %in% c(raters, if (!is_long) names(contents$table)) &&
-    (is_long || file.exists(argument))
-  path <- if (is_path) argument else if (isTRUE(argument) && contents$format$tabular)
+  is_path <- is_string(argument_value) && !is_constant_system(argument_value) &&
+    !argument_value %in% c(raters, if (!is_long) names(contents$table)) &&
+    (is_long || file.exists(argument_value))
+  path <- if (is_path) argument_value else if (isTRUE(argument_value) && contents$format$tabular)
     find_file(dirname(names(contents$files)[[1L]]), "systems")
   if (!is.null(path)) return(list(table = read_predictions(path, raters, settings)))
-  if (is.data.frame(argument)) return(list(table = argument))
-  if (isTRUE(argument)) return(list(columns = if (!is_empty(systems)) systems))
-  if (isFALSE(argument))
+  if (is.data.frame(argument_value)) return(list(table = argument_value))
+  if (isTRUE(argument_value)) return(list(columns = if (!is_empty(systems)) systems))
+  if (isFALSE(argument_value))
     return(list(ratings = lapply(contents$table, `[`, if (is_long) !raters %in% systems else TRUE)))
-  list(columns = if (is_constant_system(argument) || (is_long && !is.null(argument)))
-    argument else quo)
+  list(columns = if (is_constant_system(argument_value) || (is_long && !is.null(argument_value)))
+    argument_value else quo)
 }
 
 # Replaces empty identifiers of cases and raters by NA, so that ratings() fails and reports them.

@@ -63,16 +63,16 @@ read_label_lists <- function(answers, column) {
   # NA or empty, so they can be converted to factors.
   if (any(is_factor))
     answers[!is_factor] <- lapply(n_labels[!is_factor], function(n) factor(rep(NA, n)))
-  label <- unlist(answers, use.names = FALSE)
+  all_labels <- unlist(answers, use.names = FALSE)
   row <- rep.int(seq_along(answers), n_labels)
-  is_missing <- is.na(label)
+  is_missing <- is.na(all_labels)
   partial_rows <- row[is_missing & n_labels[row] > 1L]
   abort_if(partial_rows, "columns",
     "An answer must not have both labels and {.code NA}.",
     x = "Row {partial_rows[[1L]]} of column {.val {column}} contains {.code NA} and other labels.",
     arg = column)
   list(
-    row = row[!is_missing], label = label[!is_missing], empty = which(n_labels == 0L),
+    row = row[!is_missing], label = all_labels[!is_missing], empty = which(n_labels == 0L),
     missing = row[is_missing]
   )
 }
@@ -93,10 +93,10 @@ read_label_flags <- function(columns) {
   n_missing_flags <- Reduce(`+`, lapply(columns, is.na))
   for (column in label_names)
     check_flags(!is.na(columns[[column]]) | n_missing_flags == length(columns), column)
-  rows <- lapply(columns, which)
-  row <- unlist(rows, use.names = FALSE)
+  rows_by_label <- lapply(columns, which)
+  row <- unlist(rows_by_label, use.names = FALSE)
   list(
-    row = row, label = factor(rep(label_names, lengths(rows)), label_names),
+    row = row, label = factor(rep(label_names, lengths(rows_by_label)), label_names),
     empty = setdiff(which(n_missing_flags == 0L), row), missing = which(n_missing_flags > 0L)
   )
 }
@@ -130,7 +130,7 @@ judgement_fields <- c("unit", "worker", "label")
 
 # Returns the number of the answer (1, 2 and so on) that contains each entry of judgements(). An
 # answer consists of all labels by one rater of one case.
-answer_number <- function(entries) {
+answer_of_entry <- function(entries) {
   n_entries <- length(entries$unit)
   cumsum(c(n_entries > 0L, !equals_next(entries$unit, entries$worker))[seq_len(n_entries)])
 }
@@ -139,7 +139,7 @@ answer_table <- function(x) {
   check_single_answers(x, "what",
     "{.code what = \"answers\"} needs one answer of each rater on a case.")
   entries <- judgements(x)
-  answer_index <- answer_number(entries)
+  answer_index <- answer_of_entry(entries)
   is_first_entry <- !duplicated(answer_index)
   has_label <- entries$label > 0L
   labels <- split(
@@ -154,7 +154,7 @@ answer_table <- function(x) {
 
 format_answers <- function(x) {
   entries <- judgements(x)
-  case_of_answer <- entries$unit[!duplicated(answer_number(entries))]
+  case_of_answer <- entries$unit[!duplicated(answer_of_entry(entries))]
   paste0(
     count_noun(length(case_of_answer), "answer"), " with ", count_noun(n_ratings(x), "label"), ", ",
     format_span(tabulate(case_of_answer, nrow(x))), " answers per case",
@@ -199,7 +199,7 @@ single_label <- function(x, label = NULL, several = c("error", "omit"), ...) {
   }
   if (!has_labels(x)) return(x)
   entries <- judgements(x)
-  answer_index <- answer_number(entries)
+  answer_index <- answer_of_entry(entries)
   has_several_labels <- answer_index %in% repeated_values(answer_index)
   abort_if(any(has_several_labels) && several == "error", "labels",
     "Some answers have several labels.",
@@ -215,7 +215,7 @@ single_label <- function(x, label = NULL, several = c("error", "omit"), ...) {
 
 yes_no_ratings <- function(x, label) {
   entries <- judgements(x)
-  answer_index <- answer_number(entries)
+  answer_index <- answer_of_entry(entries)
   is_first_entry <- !duplicated(answer_index)
   has_label <- answer_index[is_first_entry] %in% answer_index[entries$label == label]
   answers <- list(
@@ -232,10 +232,10 @@ yes_no_ratings <- function(x, label) {
 # * worker: number of the rater.
 # * label: position in `categories`.
 replace_ratings <- function(x, entries, categories, repeats = "error") {
-  system_codes <- split_columns(case_answers(x), x$systems)
+  system_answer_codes <- split_columns(case_answers(x), x$systems)
   x$categories <- categories
   x <- set_core_patterns(
-    x, core_patterns_long(entries$unit, entries$worker, entries$label, system_codes, nrow(x))
+    x, core_patterns_long(entries$unit, entries$worker, entries$label, system_answer_codes, nrow(x))
   )
   x$repeats <- repeats
   x$ordered <- FALSE

@@ -2,16 +2,16 @@
 # user does not specify them.
 
 # Regular expressions for column names:
-# * identifier_names: columns that identify cases.
-# * rater_or_identifier_names: identifiers that may also be raters.
-# * unusual_rater_names: columns that may be raters or may describe cases.
-# * truth_names: columns of true categories.
+# * identifier_name_pattern: columns that identify cases.
+# * rater_or_identifier_name_pattern: identifiers that may also be raters.
+# * unusual_rater_name_pattern: columns that may be raters or may describe cases.
+# * truth_name_pattern: columns of true categories.
 
-identifier_names <-
+identifier_name_pattern <-
   "^([.]?id|(case|item|unit|subject|doc|text|sample)[._]?id|case|item|unit|subject)s?$"
-rater_or_identifier_names <- "^(item|unit|subject)s?$"
-unusual_rater_names <- "^(epoch|run|model|population)$"
-truth_names <- "^(truth|gold)$"
+rater_or_identifier_name_pattern <- "^(item|unit|subject)s?$"
+unusual_rater_name_pattern <- "^(epoch|run|model|population)$"
+truth_name_pattern <- "^(truth|gold)$"
 
 # Guesses arguments of ratings() from the columns of `data`. Returns a list of column names, with
 # the arguments as names. If `data` has no rows, the guess depends on column names only. `arg`: name
@@ -19,7 +19,7 @@ truth_names <- "^(truth|gold)$"
 guess_roles <- function(data, arg) {
   column_names <- names(data)
   lower_names <- fold_case(column_names)
-  id_columns <- column_names[grepl(identifier_names, lower_names)]
+  id_columns <- column_names[grepl(identifier_name_pattern, lower_names)]
   rater_rating_columns <-
     setNames(column_names[match(c("rater", "rating"), lower_names)], c("rater", "rating"))
   roles <- list(case = intersect("case", column_names), weights = intersect("weight", column_names))
@@ -69,7 +69,7 @@ guess_roles <- function(data, arg) {
 # * A first column `X` usually contains the row names of a csv file. It becomes `case` if no other
 #   column identifies the cases.
 reassign_rater_columns <- function(roles, data, arg) {
-  truth_columns <- grep(truth_names, roles$raters, ignore.case = TRUE, value = TRUE)
+  truth_columns <- grep(truth_name_pattern, roles$raters, ignore.case = TRUE, value = TRUE)
   if (!is_empty(truth_columns)) inform_fallible(
     "{cli::qty(truth_columns)}Column{?s} {.val {truth_columns}} {?is/are} not read as
       {?a rater/raters}, because the name{?s} suggest{?s/} true categories.",
@@ -81,10 +81,11 @@ reassign_rater_columns <- function(roles, data, arg) {
   first_column <- data[[1L]]
   if (!is_empty(first_column) && !any_repeated(first_column) && names(data)[[1L]] == "X")
     lower_names[roles$raters == "X"] <- "unit"
-  has_unusual_name <- grepl(paste0(identifier_names, "|", unusual_rater_names), lower_names)
+  has_unusual_name <-
+    grepl(paste0(identifier_name_pattern, "|", unusual_rater_name_pattern), lower_names)
   if (!any(has_unusual_name)) return(roles)
   labels <- lapply(as.list(data)[roles$raters], distinct_labels)
-  kinds <- map_chr(seq_along(has_unusual_name), function(position) {
+  column_kinds <- map_chr(seq_along(has_unusual_name), function(position) {
     other_labels <- if (all(has_unusual_name)) labels[-position] else labels[!has_unusual_name]
     kind_of_column(
       data[[roles$raters[[position]]]], labels[[position]], unlist(other_labels),
@@ -92,8 +93,8 @@ reassign_rater_columns <- function(roles, data, arg) {
     )
   })
   if (sum(!has_unusual_name) > 1L && all(lengths(labels[!has_unusual_name]) <= 2L))
-    kinds[lower_names == "population"] <- "covariate"
-  columns_by_kind <- split(roles$raters, ifelse(has_unusual_name, kinds, "rater"))
+    column_kinds[lower_names == "population"] <- "covariate"
+  columns_by_kind <- split(roles$raters, ifelse(has_unusual_name, column_kinds, "rater"))
   if (is_empty(roles$case))
     roles$case <- head(columns_by_kind$case[order(columns_by_kind$case == "X")], 1L)
   unclear_columns <- c(if (is_empty(roles$case)) columns_by_kind$repeated, columns_by_kind$unclear)
@@ -122,11 +123,11 @@ distinct_labels <- function(x) {
 # columns; and `name`, its name in lower case.
 kind_of_column <- function(x, labels, other_labels, name) {
   is_unique <- !any_repeated(x)
-  has_text <- anyNA(suppressWarnings(as.numeric(labels)))
-  shares_labels <- sum(labels %in% other_labels) >= length(labels) * if (has_text) 0.5 else 1
+  has_text_labels <- anyNA(suppressWarnings(as.numeric(labels)))
+  shares_labels <- sum(labels %in% other_labels) >= length(labels) * if (has_text_labels) 0.5 else 1
   is_numbered_from_1 <- setequal(labels, seq_along(labels))
-  if (grepl(identifier_names, name)) {
-    if (!shares_labels || !grepl(rater_or_identifier_names, name))
+  if (grepl(identifier_name_pattern, name)) {
+    if (!shares_labels || !grepl(rater_or_identifier_name_pattern, name))
       return(if (is_unique) "case" else "repeated")
     if (is_unique || (is_numbered_from_1 && n_distinct(table(x)) == 1L)) return("unclear")
   } else if (is_numbered_from_1 && name != "model") {
@@ -143,7 +144,7 @@ abort_unclear_columns <- function(unclear, roles, arg) {
   example_call <- function(...) {
     paste0("{.code ratings(data", argument_code("raters", roles$raters), ..., ")}.")
   }
-  identifier_columns <- c(roles$case, unclear[grepl(identifier_names, fold_case(unclear))])
+  identifier_columns <- c(roles$case, unclear[grepl(identifier_name_pattern, fold_case(unclear))])
   covariate_columns <- setdiff(unclear, identifier_columns)
   if (is_empty(covariate_columns)) covariate_columns <- unclear
   abort_argument(arg, "It is unclear whether {cli::qty(unclear)}{?this column/these columns} of
@@ -248,20 +249,22 @@ simulated_worker_table <- function(x) {
 
 system_answer_table <- function(x) {
   answer_codes <- case_answers(x)
-  abstentions <- x$silent_systems
-  answer_codes[cbind(as.integer(abstentions$case), as.integer(abstentions$rater))] <- NA
+  system_abstentions <- x$silent_systems
+  answer_codes[
+    cbind(as.integer(system_abstentions$case), as.integer(system_abstentions$rater))
+  ] <- NA
   answer_cells <- which(answer_codes > 0L | is.na(answer_codes), arr.ind = TRUE)
   tibble(
     case = x$cases[answer_cells[, 1L]], system = x$systems[answer_cells[, 2L]],
     prediction = category_factor(answer_codes[answer_cells], x),
-    abstained = if (!is.null(abstentions)) is.na(answer_codes[answer_cells])
+    abstained = if (!is.null(system_abstentions)) is.na(answer_codes[answer_cells])
   )
 }
 
 rating_table <- function(x) {
   ratings <- add_entries(unfold_ratings(x), x$abstained, NA)
   case_of_rating <- ratings$row
-  table <- tibble(
+  long_ratings <- tibble(
     case = x$cases[case_of_rating], rater = named_raters(x)[ratings$rater],
     rating = category_factor(ratings$category, x),
     !!!lapply(setNames(nm = role_fields(x)), function(role) {
@@ -272,8 +275,8 @@ rating_table <- function(x) {
     rater_group = x$rater_groups[ratings$rater],
     weight = x$weights[case_of_rating] # NULL stays NULL
   )
-  for (name in names(x$covariates)) table[[name]] <- x$covariates[[name]][case_of_rating]
-  table
+  for (name in names(x$covariates)) long_ratings[[name]] <- x$covariates[[name]][case_of_rating]
+  long_ratings
 }
 
 category_factor <- function(code, x) {
@@ -314,14 +317,15 @@ check_variable_names <- function(variables, arg) {
 # one variable. In long data each variable is a column: `rating = c(topic, tone)`. In wide data each
 # variable has columns of raters: `raters = list(topic = t1:t3, tone = s1:s3)`.
 variables_of_columns <- function(data, columns, repeats) {
-  rating <- columns$rating
+  rating_quosure <- columns$rating
   if (quo_is_call(columns$raters, "list")) {
     roles <- call_args(columns$raters)
     check_variable_names(roles, "raters")
     return(lapply(roles, function(role) list(raters = role)))
   }
-  if (!is.data.frame(data) || repeats == "labels" || !quo_is_call(rating, c("c", ":"))) return(NULL)
-  variable_names <- select_columns(data, rating, "rating")
+  if (!is.data.frame(data) || repeats == "labels" || !quo_is_call(rating_quosure, c("c", ":")))
+    return(NULL)
+  variable_names <- select_columns(data, rating_quosure, "rating")
   if (length(variable_names) < 2L) return(NULL)
   is_flag_column <- function(x) all(x %in% c(0, 1, NA))
   if (all(map_lgl(data[variable_names], is_flag_column))) inform_fallible(

@@ -42,12 +42,12 @@ NULL
   new_rater_number <- match(seq_along(x$raters), kept_raters, nomatch = 0L)
   pattern_of_kept_case <- pattern_of_case(x)[kept_cases]
   values_of_kept_cases <- lapply(x$patterns$values, `[`, pattern_of_kept_case)
-  core_patterns <- core_patterns_subset(x$patterns, pattern_of_kept_case, new_rater_number)
+  kept_patterns <- core_patterns_subset(x$patterns, pattern_of_kept_case, new_rater_number)
   # Counts have no rater names. Their number of raters is the largest number of ratings of a case.
-  x$raters <- if (has_counts(x)) as.character(seq_len(max(pattern_lengths(core_patterns)))) else
+  x$raters <- if (has_counts(x)) as.character(seq_len(max(pattern_lengths(kept_patterns)))) else
     x$raters[kept_raters]
   x["weights"] <- list(x$weights[kept_cases])
-  x <- split_patterns(set_core_patterns(x, core_patterns), values_of_kept_cases)
+  x <- split_patterns(set_core_patterns(x, kept_patterns), values_of_kept_cases)
   x$whole <- NULL
   if (!missing(i)) {
     if (!identical(kept_cases, seq_along(x$cases))) x$rows <- NULL
@@ -69,8 +69,9 @@ NULL
 # caller can join them with join_patterns().
 keep_systems <- function(x, kept_systems) {
   abort_argument_if(any_repeated(kept_systems), "k", "A system can be selected only once.")
-  new_number <- match(seq_along(x$systems), kept_systems, nomatch = 0L)
-  x$silent_systems <- subset_case_entries(x$silent_systems, seq_along(x$cases), new_number, TRUE)
+  new_system_number <- match(seq_along(x$systems), kept_systems, nomatch = 0L)
+  x$silent_systems <-
+    subset_case_entries(x$silent_systems, seq_along(x$cases), new_system_number, TRUE)
   x$systems <- x$systems[kept_systems]
   x$patterns <- pick_systems(x$patterns, kept_systems)
   if (!is.null(x$truth)) x$truth$expected <- x$truth$expected[kept_systems]
@@ -310,7 +311,7 @@ suggest_next_step <- function(x) {
 }
 
 format_header <- function(x) {
-  cases_per_pattern <- pattern_times(x)
+  cases_per_pattern <- n_cases_per_pattern(x)
   ratings_per_case <- pattern_lengths(x)[cases_per_pattern > 0]
   n_unrated <- sum(cases_per_pattern[!is_rated_pattern(x)])
   unused_categories <- setdiff(seq_along(x$categories), rating_category(x))

@@ -282,21 +282,21 @@ ratings_of_runs <- function(dots, rating, arg) {
   # are explanations, not variables.
   shared_columns <- Reduce(intersect, lapply(runs, names))
   shared_columns <- grep("^[.]|_tokens$|^cost$", shared_columns, value = TRUE, invert = TRUE)
-  variable <- Filter(function(name) {
+  variable_names <- Filter(function(name) {
     x <- runs[[1L]][[name]]
     is.atomic(x) && (!is.character(x) || any_repeated(x))
   }, shared_columns)
-  abort_argument_if(quo_is_null(rating) && length(variable) != 1L, "rating",
+  abort_argument_if(quo_is_null(rating) && length(variable_names) != 1L, "rating",
     "must name a variable of the codebook.", x = "The variables are {.val {shared_columns}}.",
     i = "For example {.code rating = {shared_columns[[1L]]}}, or {.code rating = everything()} for a
          list with ratings of each.")
   if (!quo_is_null(rating)) {
     selected_columns <- select_columns(runs[[1L]], rating, "rating")
-    variable <- if (length(selected_columns) > 1L) intersect(selected_columns, variable) else
-      selected_columns
+    variable_names <- if (length(selected_columns) > 1L)
+      intersect(selected_columns, variable_names) else selected_columns
   }
-  if (length(variable) > 1L) {
-    return(lapply(setNames(nm = variable), function(name) {
+  if (length(variable_names) > 1L) {
+    return(lapply(setNames(nm = variable_names), function(name) {
       ratings_of_runs(dots, quo(!!name), arg)
     }))
   }
@@ -307,7 +307,7 @@ ratings_of_runs <- function(dots, rating, arg) {
   abort_argument_if(sum(is_gold) > 1L || all(is_gold), arg,
     "must have at most one run that is marked as gold, and a run that is not.")
   cases <- unique(unlist(lapply(runs, function(run) unfactor(run$.id))))
-  coded_columns <- lapply(runs, function(run) run[[variable]][match(cases, run$.id)])
+  coded_columns <- lapply(runs, function(run) run[[variable_names]][match(cases, run$.id)])
   columns <- list2DF(c(setNames(coded_columns, run_names), list(.id = cases)))
   ratings_of_object(columns, dots[!is_run], raters = run_names[!is_gold], case = ".id",
     truth = if (any(is_gold)) run_names[is_gold],
@@ -368,19 +368,21 @@ ratings_of_samples <- function(dots, arg) {
 # vitals_bind() has combined several tasks. `name`: name of the task. `number`: its position, which
 # replaces a missing name.
 read_samples <- function(task, name, number, arg) {
-  table <- if (is.environment(task)) task$get_samples() else task
-  if (!"input" %in% names(table)) table <- cbind(table, stack_rows(table$metadata))
-  table <- as.list(table)
-  abort_argument_if(!is.atomic(table$score) || all(is.na(table$score)), arg,
+  samples <- if (is.environment(task)) task$get_samples() else task
+  if (!"input" %in% names(samples)) samples <- cbind(samples, stack_rows(samples$metadata))
+  samples <- as.list(samples)
+  abort_argument_if(!is.atomic(samples$score) || all(is.na(samples$score)), arg,
     "must have scores. Evaluate the task first.")
-  scorer <- if (is.environment(task)) task$.__enclos_env__$private$scores$name
-  judge <- or_null(table[["scorer_chat"]][[1L]]$get_model())
+  scorer_name <- if (is.environment(task)) task$.__enclos_env__$private$scores$name
+  judge <- or_null(samples[["scorer_chat"]][[1L]]$get_model())
   data.frame(
-    id = unfactor(table$id), epoch = table[["epoch"]] %||% 1L,
-    answer = as.character(table[["result"]] %||% paste(number, seq_along(table$id))),
-    task = table[["task"]] %||% if (nzchar(name)) name else paste("task", number),
-    rater = paste(c(scorer %||% "scorer", judge), collapse = " "),
-    rating = factor(table$score, column_labels(table$score), ordered = is.ordered(table$score)),
-    model = !is.null(table[["scorer_chat"]])
+    id = unfactor(samples$id), epoch = samples[["epoch"]] %||% 1L,
+    answer = as.character(samples[["result"]] %||% paste(number, seq_along(samples$id))),
+    task = samples[["task"]] %||% if (nzchar(name)) name else paste("task", number),
+    rater = paste(c(scorer_name %||% "scorer", judge), collapse = " "),
+    rating = factor(
+      samples$score, column_labels(samples$score), ordered = is.ordered(samples$score)
+    ),
+    model = !is.null(samples[["scorer_chat"]])
   )
 }

@@ -59,10 +59,10 @@ case_of_pattern <- function(x, pattern) x$cases[[match(pattern, pattern_of_case(
 # Lists the ratings of all cases. Returns a list of vectors with an element per rating: the number
 # of its case (`row`), of its `rater` and of its `category`.
 unfold_ratings <- function(x) {
-  pattern <- pattern_of_case(x)
-  positions <- rating_positions(x, pattern)
+  case_patterns <- pattern_of_case(x)
+  positions <- rating_positions(x, case_patterns)
   list(
-    row = rep.int(seq_along(pattern), pattern_lengths(x)[pattern]),
+    row = rep.int(seq_along(case_patterns), pattern_lengths(x)[case_patterns]),
     rater = rating_rater(x)[positions],
     category = rating_category(x)[positions]
   )
@@ -80,17 +80,17 @@ add_entries <- function(ratings, entries, category) {
   lapply(all_entries, `[`, order(all_entries$row, all_entries$rater))
 }
 
-# n_cases() returns the number of cases, and pattern_times() the number of cases of each pattern.
-# Both ignore weights. If a database has counted the cases, element i of `x$index` represents
-# `x$times[i]` cases.
+# n_cases() returns the number of cases, and n_cases_per_pattern() the number of cases of each
+# pattern. Both ignore weights. If a database has counted the cases, element i of `x$index`
+# represents `x$times[i]` cases.
 n_cases <- function(x) if (is.null(x$times)) length(x$index) else sum(x$times)
 
-pattern_times <- function(x) {
+n_cases_per_pattern <- function(x) {
   if (is.null(x$times)) as.double(tabulate(x$index, n_patterns(x))) else
     core_pattern_weights(x$index, x$times, n_patterns(x))
 }
 
-n_ratings <- function(x) sum(pattern_times(x) * pattern_lengths(x))
+n_ratings <- function(x) sum(n_cases_per_pattern(x) * pattern_lengths(x))
 
 # Returns the answers of systems as codes of categories (cases x systems), 0 without an answer.
 case_answers <- function(x) pick_rows(pattern_answers(x), pattern_of_case(x))
@@ -108,14 +108,16 @@ equals_next <- function(...) Reduce(`&`, lapply(list(...), function(x) x[-1L] ==
 # Returns a data frame with the `pattern` and `rater` of repeated ratings. If a rater has m ratings
 # in a pattern, there are m - 1 rows for them.
 repeated_ratings <- function(x) {
-  pattern <- rating_pattern(x)
-  rater <- rating_rater(x)
-  repeated_positions <- which(equals_next(pattern, rater))
-  data.frame(pattern = pattern[repeated_positions], rater = rater[repeated_positions])
+  pattern_of_rating <- rating_pattern(x)
+  rater_of_rating <- rating_rater(x)
+  repeated_positions <- which(equals_next(pattern_of_rating, rater_of_rating))
+  data.frame(
+    pattern = pattern_of_rating[repeated_positions], rater = rater_of_rating[repeated_positions]
+  )
 }
 
 # Do raters have names (unlike in counts of ratings), and does each rater rate a case at most once?
-rates_once <- function(x) !has_counts(x) && nrow(repeated_ratings(x)) == 0L
+has_single_ratings <- function(x) !has_counts(x) && nrow(repeated_ratings(x)) == 0L
 
 # Returns the answers of raters, then of systems, as codes of categories (patterns x judges). NA
 # without an answer.
@@ -137,7 +139,7 @@ pattern_codes <- function(x) {
 # * codes: a matrix with a row per pattern. The first columns contain the first rating by each
 #   rater, 0 if missing. Further columns contain second and later ratings.
 # * rater: for each column, the index of its rater.
-all_pattern_codes <- function(x) {
+pattern_codes_with_repeats <- function(x) {
   n <- n_raters(x)
   # Index (1, 2, ...) of each rating among the ratings of the same pattern and rater, which are
   # next to each other.
@@ -337,7 +339,7 @@ count_cases <- function(x, patterns = TRUE) sum(pattern_cases(x)[patterns])
 # counts of ratings in each category.
 pattern_table <- function(x) {
   x <- split_patterns(x, x$covariates)
-  ratings <- if (rates_once(x)) {
+  ratings <- if (has_single_ratings(x)) {
     lapply(split_columns(answers_by_pattern(x), x$raters), category_factor, x = x)
   } else {
     split_columns(pattern_counts(x), x$categories)

@@ -121,7 +121,7 @@ read_ratings <- function(path, format = NULL, case = NULL, rater = NULL, rating 
                          raters = NULL, file = list(), counts = NULL, abstain = NULL, ...) {
   check_call(dots = NULL)
   check_flag(clean_labels, "clean_labels")
-  na_given <- !missing(na)
+  is_na_given <- !missing(na)
   if (is.numeric(na)) na <- as_label(na)
   file_settings <- check_file_settings(file, na)
   mapping <- enquos(
@@ -132,7 +132,7 @@ read_ratings <- function(path, format = NULL, case = NULL, rater = NULL, rating 
     format = format, scratch = withr::local_tempdir(),
     keep = new_column_selector(mapping, enquos(systems, ...)),
     named = names_in_expressions(mapping), labels = identical(repeats, "labels"),
-    na_given = na_given
+    na_given = is_na_given
   ))
   files <- find_files(path)
   read_all <- function() {
@@ -145,26 +145,28 @@ read_ratings <- function(path, format = NULL, case = NULL, rater = NULL, rating 
   # If a named column does not exist, all columns are read, so that the error can list them.
   if (!all(settings$named %in% c("file", names(contents$table)))) contents <- read_all()
   if (!is.null(abstain)) na <- setdiff(na, as_label(abstain))
-  convert <- function(contents) {
+  convert_files <- function(contents) {
     ratings_from_contents(
       contents, mapping, enquo(systems), settings, na, clean_labels, abstain = abstain, ...
     )
   }
   # If ratings or cases are repeated, a second attempt reads all columns, in order to find copies of
   # rows. Warnings and messages of the first attempt are not shown again.
-  first_attempt <- env()
-  record <- function(cnd) {
-    first_attempt$messages <- c(first_attempt$messages, conditionMessage(cnd))
+  log_of_first_attempt <- env()
+  keep_message <- function(cnd) {
+    log_of_first_attempt$messages <- c(log_of_first_attempt$messages, conditionMessage(cnd))
   }
   muffle_repeats <- function(cnd) {
-    if (conditionMessage(cnd) %in% first_attempt$messages) rlang::cnd_muffle(cnd)
+    if (conditionMessage(cnd) %in% log_of_first_attempt$messages) rlang::cnd_muffle(cnd)
   }
-  attempt <- function() withCallingHandlers(convert(contents), warning = record, message = record)
+  try_conversion <- function() {
+    withCallingHandlers(convert_files(contents), warning = keep_message, message = keep_message)
+  }
   read_again <- function(cnd) {
     contents <- or_null(read_all()) %||% cnd_signal(cnd)
-    withCallingHandlers(convert(contents), warning = muffle_repeats, message = muffle_repeats)
+    withCallingHandlers(convert_files(contents), warning = muffle_repeats, message = muffle_repeats)
   }
-  tryCatch(attempt(), fallible_error_repeat = read_again, fallible_error_case = read_again)
+  tryCatch(try_conversion(), fallible_error_repeat = read_again, fallible_error_case = read_again)
 }
 
 # Converts the contents of files to ratings or, with several variables, to a list of ratings.
@@ -191,8 +193,7 @@ ratings_from_contents <- function(contents, mapping, systems, settings, na, clea
   columns$truth <- truth_columns %||% mapped_columns(contents, dots$truth %||% quo(NULL), "truth")
   tables <- list(ratings = blank_ids_to_na(table, columns))
   if (!is.null(system_input$table)) tables$systems <- as.list(system_input$table)
-  tables <- resolve_labels(tables, columns, na, clean_labels,
-    isTRUE(settings$na_given))
+  tables <- resolve_labels(tables, columns, na, clean_labels, isTRUE(settings$na_given))
   if (!is_default_case) contents$covariates <- NULL
   is_multilabel <- isTRUE(settings$labels)
   tables$ratings <- convert_columns(tables$ratings, columns, contents, is_multilabel)
@@ -371,11 +372,11 @@ resolve_cases <- function(contents, columns, is_default_case, same_cases) {
   if (length(contents$files) < 2L || is_empty(case_columns)) return(table)
   # Rows with equal keys (see new_format()) get the same identifier; other rows get different ones.
   if (is_default_case && !is_empty(contents$key)) {
-    first_row <- match(contents$key, contents$key)
+    first_row_of_key <- match(contents$key, contents$key)
     row_ids <- table[[case_columns]]
-    if (any_repeated(row_ids[unique(first_row)]))
+    if (any_repeated(row_ids[unique(first_row_of_key)]))
       row_ids <- paste(table$file, row_ids, sep = "/")
-    table[[case_columns]] <- row_ids[first_row]
+    table[[case_columns]] <- row_ids[first_row_of_key]
     tasks <- table[["task"]]
     if (n_distinct(tasks) > 1L) table$sample <- paste(tasks, table[["sample"]], sep = "/")
     return(table)

@@ -116,18 +116,19 @@ encode_confidence <- function(columns, input) {
     x = "All values of {.val {names(columns)}} are missing.", row = integer(),
     column = names(columns)[[1L]])
   known_columns <- columns[!is_all_missing]
-  type <- unique(map_chr(known_columns, function(column) {
+  confidence_type <- unique(map_chr(known_columns, function(column) {
     if (is.ordered(column)) "ordered" else if (is.factor(column)) "a factor without an order" else
       if (is_plain(column, c("logical", "numeric"))) mode(column) else describe(column)
   }))
-  abort_if(length(type) > 1L || !type %in% c("ordered", "logical", "numeric"), "columns",
+  abort_if(length(confidence_type) > 1L ||
+    !confidence_type %in% c("ordered", "logical", "numeric"), "columns",
     "{.arg confidence} must be ordered factors, logicals or numbers in [0, 1], the same type in all
         columns.",
-    x = sprintf("The columns are: %s.", escape_braces(toString(type))),
+    x = sprintf("The columns are: %s.", escape_braces(toString(confidence_type))),
     i = "Give the levels, from low to high:
         {.code factor(x, c(\"unsure\", \"sure\"), ordered = TRUE)}.",
     arg = "confidence")
-  if (type == "numeric") for (name in names(known_columns)) {
+  if (confidence_type == "numeric") for (name in names(known_columns)) {
     confidence <- known_columns[[name]]
     check_values(confidence, is.na(confidence) | (confidence >= 0 & confidence <= 1), name,
       "confidence", "Numbers of {.arg confidence} must be in [0, 1].",
@@ -135,7 +136,7 @@ encode_confidence <- function(columns, input) {
           {.code factor(x, 1:5, ordered = TRUE)}.", rows = input$source)
   }
   columns[!is_all_missing] <- lapply(known_columns, function(confidence) {
-    switch(type, ordered = confidence, logical = factor(confidence, c(FALSE, TRUE)),
+    switch(confidence_type, ordered = confidence, logical = factor(confidence, c(FALSE, TRUE)),
       numeric = cut(confidence, c(confidence_level_limits, Inf), names(confidence_level_limits),
         right = FALSE))
   })

@@ -26,14 +26,14 @@ columns_of_cases <- function(x) {
 # of the user.
 groups_of_cases <- function(by, x) {
   case_columns <- columns_of_cases(x)
-  variables <- all.vars(quo_get_expr(by))
-  unknown_names <- setdiff(variables, names(case_columns))
-  uses_covariates <- !is_empty(variables) && is_empty(unknown_names)
+  variable_names <- all.vars(quo_get_expr(by))
+  unknown_names <- setdiff(variable_names, names(case_columns))
+  uses_covariates <- !is_empty(variable_names) && is_empty(unknown_names)
   group_values <- tryCatch(eval_tidy(by, if (uses_covariates) case_columns), error = function(cnd) {
     abort_argument("by",
       "must be the name of a covariate of {.arg x}, or contain a value for each case.",
-      x = if (!setequal(unknown_names, variables)) "There is no covariate {.val {unknown_names}}."
-      else escape_braces(conditionMessage(cnd)),
+      x = if (!setequal(unknown_names, variable_names))
+        "There is no covariate {.val {unknown_names}}." else escape_braces(conditionMessage(cnd)),
       i = c(similar_values_hint(unknown_names, names(case_columns)), case_values_hint("by")))
   })
   # A name such as `version` may be an object of R, although the user meant a similar covariate.
@@ -66,13 +66,14 @@ check_case_values <- function(value, x, arg) {
   case_columns <- if (may_be_covariate_name) columns_of_cases(x)
   if (may_be_covariate_name && value %in% names(case_columns)) return(case_columns[[value]])
   if (is.data.frame(value)) {
-    table <- replace_key_columns(value, names(x$keys))
-    abort_if(ncol(table) != 2L || !"case" %in% names(table), "columns",
+    value_table <- replace_key_columns(value, names(x$keys))
+    abort_if(ncol(value_table) != 2L || !"case" %in% names(value_table), "columns",
       "{.arg {arg}} must have a column {.val case} and one other.",
-      x = if (has_any_columns(table)) "It has {.val {names(table)}}." else
-        "It is {describe(table)}.",
+      x = if (has_any_columns(value_table)) "It has {.val {names(value_table)}}." else
+        "It is {describe(value_table)}.",
       arg = arg)
-    value <- setNames(table[[setdiff(names(table), "case")]], as_label(table$case))
+    value <-
+      setNames(value_table[[setdiff(names(value_table), "case")]], as_label(value_table$case))
   }
   no_match_reason <- if (!has_names(value) || !is.atomic(value)) why_not_by_position(value, x)
   abort_argument_if(no_match_reason, arg,
@@ -89,9 +90,9 @@ check_case_values <- function(value, x, arg) {
       x = "{length(unknown_cases)} name{?s} {?is not a case/are not cases}, first
           {.val {head(unknown_cases, 3L)}}.",
       i = "If names of a vector are not cases, drop them with {.fun unname}.", case = unknown_cases)
-    value_code <- match(value, value)
+    value_codes <- match(value, value)
     conflicting_cases <-
-      named_cases[value_code != value_code[match(named_cases, named_cases)]]
+      named_cases[value_codes != value_codes[match(named_cases, named_cases)]]
     abort_argument_if(conflicting_cases, arg, "must have one value for each case.",
       x = "Case {.val {conflicting_cases[[1L]]}} has several values.",
       case = unique(conflicting_cases))
@@ -129,11 +130,11 @@ join_keys <- function(columns) {
   escaped_labels <- lapply(columns, function(x) {
     # A blank value is allowed, because other columns distinguish the cases.
     check_identifiers(x, "case", blank_is_known = TRUE)
-    label <- as_label(x)
-    abort_if(any_repeated(label[!duplicated(x)]), "columns",
+    labels <- as_label(x)
+    abort_if(any_repeated(labels[!duplicated(x)]), "columns",
       "If several columns identify cases, different numbers in a column must differ in their first
        15 digits.", i = "Convert such a column to text.", arg = "case")
-    gsub("/", "%2F", gsub("%", "%25", label, fixed = TRUE), fixed = TRUE)
+    gsub("/", "%2F", gsub("%", "%25", labels, fixed = TRUE), fixed = TRUE)
   })
   paste_columns(escaped_labels, "/")
 }

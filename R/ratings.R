@@ -185,26 +185,27 @@ ratings <- function(data, ..., raters = NULL, systems = NULL, case = NULL, rater
     rater_kind = check_rater_kind(rater_kind), scores = scores, na = na, clean = cleans_labels,
     abstain = abstain
   )
-  columns <- enquos(
+  column_quosures <- enquos(
     raters = raters, systems = systems, case = case, rater = rater, rating = rating,
     counts = counts, weights = weights, rater_groups = rater_groups, truth = truth,
     covariates = covariates, confidence = confidence
   )
   abort_argument_if(!is.null(na) && !is.atomic(na), "na", "must be a vector of labels.", not = na)
   check_text(na, "na")
-  variables <- variables_of_columns(data, columns, repeats)
-  if (!is_empty(variables)) return(ratings_of_variables(variables, options, columns, match.call()))
+  variables <- variables_of_columns(data, column_quosures, repeats)
+  if (!is_empty(variables))
+    return(ratings_of_variables(variables, options, column_quosures, match.call()))
   if (!is.null(ordered)) check_flag(ordered, "ordered")
   abort_argument_if(!is.null(abstain) && (!is.atomic(abstain) || is_empty(abstain)), "abstain",
     "must be labels, or {.code NA} for empty cells.", not = abstain)
   check_text(abstain, "abstain")
   if (inherits(data, "table")) {
-    if (!"counts" %in% given_argument_names(columns))
-      return(ratings_of_table(data, columns, options))
+    if (!"counts" %in% given_argument_names(column_quosures))
+      return(ratings_of_table(data, column_quosures, options))
     data <- unclass(data)
   }
   build <- if (inherits(data, "tbl_lazy")) database_ratings else build_ratings
-  x <- build(data, columns, options)
+  x <- build(data, column_quosures, options)
   warn_similar_names(x$raters, "rater")
   ask_rater_kind(x)
   x

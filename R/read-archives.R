@@ -136,10 +136,10 @@ zip_entries <- function(input) {
       \"{shorten_text(entries$name[faults[[first_fault]]][[1L]])}\".",
     i = "Annotation tools do not write such archives. Check where this one comes from.",
     topic = "archive")
-  unzip_list <- or_null(unzip(input$plain_path, list = TRUE))
+  entries_by_unzip <- or_null(unzip(input$plain_path, list = TRUE))
   agrees_with_unzip <-
-    identical(lapply(unzip_list$Name, charToRaw), lapply(entries$name, charToRaw)) &&
-    identical(as.double(unzip_list$Length), entries$size)
+    identical(lapply(entries_by_unzip$Name, charToRaw), lapply(entries$name, charToRaw)) &&
+    identical(as.double(entries_by_unzip$Length), entries$size)
   if (!agrees_with_unzip || is_empty(entries$name))
     abort_damaged(input, "is a zip archive that is damaged or incomplete.")
   entries

@@ -197,10 +197,10 @@ settings_from_files <- function(contents, table, columns, systems, given_names) 
   if (!is.null(arguments$truth))
     inform_fallible("The known truth in column{?s} {.val {truths}} is read as {.arg truth}.")
   if (!is.null(arguments$rater_kind)) {
-    judge_text <- map_chr(split(raters, kind_labels[kind_by_rater]), shorten)
-    judge_text <- # nolint: object_usage.
-      paste0(names(judge_text), " (", judge_text, ")", collapse = " and ")
-    inform_fallible("Raters are read as {judge_text}, as usual in logs of evaluations.",
+    raters_by_kind <- map_chr(split(raters, kind_labels[kind_by_rater]), shorten)
+    rater_text <- # nolint: object_usage.
+      paste0(names(raters_by_kind), " (", raters_by_kind, ")", collapse = " and ")
+    inform_fallible("Raters are read as {rater_text}, as usual in logs of evaluations.",
       i = "If this is wrong, give {.arg rater_kind}. Intervals depend on it.")
   }
   arguments
@@ -213,25 +213,25 @@ settings_from_files <- function(contents, table, columns, systems, given_names) 
 keep_known_truths <- function(table, truths, given_quosures, is_multilabel) {
   for (rating in names(truths)) {
     evaluate_argument <- function(arg) {
-      argument <- value_of_argument(given_quosures[[arg]])
-      if (is.list(argument)) argument[[rating]] else argument
+      argument_value <- value_of_argument(given_quosures[[arg]])
+      if (is.list(argument_value)) argument_value[[rating]] else argument_value
     }
     categories <- evaluate_argument("categories")
     old_labels <- as_label(categories)
     new_labels <- ifelse(nzchar(names2(categories)), names2(categories), old_labels)
-    recode <- function(labels) c(new_labels, labels)[match(labels, c(old_labels, labels))]
+    recode_labels <- function(labels) c(new_labels, labels)[match(labels, c(old_labels, labels))]
     labels <- setdiff(distinct_values(table[rating]), as_label(evaluate_argument("abstain")))
-    column <- truths[[rating]]
-    truth <- table[[column]]
-    is_known <- recode(truth) %in% c(recode(labels), declared_categories(categories))
+    truth_column <- truths[[rating]]
+    truth <- table[[truth_column]]
+    is_known <- recode_labels(truth) %in% c(recode_labels(labels), declared_categories(categories))
     is_unused <- !is.na(truth) & (is_multilabel | !is_known)
     warn_if(any(is_unused), "left_out",
-      "Known truths in column {.val {column}} were left out.",
+      "Known truths in column {.val {truth_column}} were left out.",
       x = "Their values are {.val {unique(truth[is_unused])}}.",
       i = if (is_multilabel) "Answers with several labels have no known truth." else
         "These values are not categories of the ratings. If they are labels that no rater chose, add
         them to {.arg categories}.")
-    table[[column]][is_unused] <- NA
+    table[[truth_column]][is_unused] <- NA
   }
   table
 }
@@ -265,14 +265,14 @@ note_missing <- function(...) note_left_out(..., verb = "Read as missing")
 
 # Applies `na` and `clean_labels` to the labels of ratings and of systems together, so that equal
 # labels are spelt equally in both tables.
-resolve_labels <- function(tables, columns, na, cleans_labels, na_given) {
+resolve_labels <- function(tables, columns, na, cleans_labels, is_na_given) {
   rating_columns <-
     unlist(columns[c("rating", "raters", "systems", "truth")], use.names = FALSE)
   system_columns <- head(intersect(c("prediction", rating_columns), names(tables$systems)), 1L)
   label_columns <- list(ratings = rating_columns, systems = system_columns)[names(tables)]
   labels <- unlist(Map(`[`, tables, label_columns), recursive = FALSE)
-  if (setequal(na, default_na())) na <- without_minus(na, distinct_values(labels))
-  labels <- replace_missing_codes(labels, na, na_given)
+  if (setequal(na, default_na())) na <- drop_minus(na, distinct_values(labels))
+  labels <- replace_missing_codes(labels, na, is_na_given)
   if (cleans_labels) labels <- clean_columns(labels)
   labels <- split(unname(labels), rep(names(label_columns), lengths(label_columns)))
   for (name in names(labels)) tables[[name]][label_columns[[name]]] <- labels[[name]]

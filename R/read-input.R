@@ -106,8 +106,8 @@ file_signatures <- c(
 
 # Returns the description of a binary file from its first bytes; NULL if they are unknown.
 find_signature <- function(input) {
-  is_match <- begins_with(input$plain_path, names(file_signatures))
-  if (any(is_match)) file_signatures[is_match]
+  matches_signature <- begins_with(input$plain_path, names(file_signatures))
+  if (any(matches_signature)) file_signatures[matches_signature]
 }
 
 # Reads the first lines of a text into `input$first`, and returns the kind of the text. Fails if the
@@ -185,11 +185,11 @@ parse_json_text <- function(text) {
   string_pattern <- "\"[^\"\\\\]*+(?:\\\\.[^\"\\\\]*+)*+\"(*SKIP)(*FAIL)|"
   if (validUTF8(text)) for (pattern in names(replacements)[pattern_occurs])
     text <- gsub(paste0(string_pattern, pattern), replacements[[pattern]], text, perl = TRUE)
-  parsed <- jsonlite::parse_json(text, bigint_as_char = TRUE)
+  parsed_json <- jsonlite::parse_json(text, bigint_as_char = TRUE)
   # JSON has no infinite numbers. Therefore an infinite value was too large for R.
   if (grepl("[0-9][eE][+]?[0-9]{3}", text, useBytes = TRUE) &&
-    any(rapply(list(parsed), is.infinite, "numeric"))) stop("a number is too large")
-  parsed
+    any(rapply(list(parsed_json), is.infinite, "numeric"))) stop("a number is too large")
+  parsed_json
 }
 
 # Reads the records of a JSONL file as one table of text. Reads `lines_at_once` lines at a time.
@@ -226,8 +226,8 @@ parse_lines <- function(lines, lines_before, input) {
   are_all_objects <- length(records) == length(nonblank_lines) &&
     all(lengths(lapply(records, names)) > 0L)
   if (!are_all_objects) for (i in nonblank_lines) {
-    value <- parse_json(lines[[i]], input, lines_before + i)
-    abort_file_if(is_empty(names(value)), input,
+    json_value <- parse_json(lines[[i]], input, lines_before + i)
+    abort_file_if(is_empty(names(json_value)), input,
       "must contain a JSON object with named fields in each line.",
       x = "Line {lines_before + i} is {shorten_text(lines[[i]])}.")
   }
@@ -242,10 +242,10 @@ is_json_object <- function(value) is.list(value) && has_names(value)
 #
 # For speed, only distinct sets of names are checked.
 check_repeated_fields <- function(fields, input, record_numbers = seq_along(fields)) {
-  repeated_names <- Find(anyDuplicated, unique(fields))
-  abort_file_if(repeated_names, input,
-    "has a field twice in record {record_numbers[[match(list(repeated_names), fields)]]}.",
-    x = "It is \"{repeated_values(repeated_names)[[1L]]}\".")
+  fields_with_repeats <- Find(anyDuplicated, unique(fields))
+  abort_file_if(fields_with_repeats, input,
+    "has a field twice in record {record_numbers[[match(list(fields_with_repeats), fields)]]}.",
+    x = "It is \"{repeated_values(fields_with_repeats)[[1L]]}\".")
 }
 
 # Fails if a field is an object in one record and a value in another, because one of them would be
@@ -299,15 +299,17 @@ record_table <- function(records, input, keep = identity, prefix = "") {
   fields <- unique(unlist(fields_of_records))
   check_cells(length(fields), length(records), input)
   columns <- lapply(fields, function(field) {
-    name <- paste0(prefix, field)
+    column_name <- paste0(prefix, field)
     values <- unname(lapply(records, `[[`, field))
     is_nested <- map_lgl(values, is_json_object)
     has_value <- !is_nested & lengths(values) > 0L
     c(
       if (any(is_nested))
-        record_table(replace(values, !is_nested, list(NULL)), input, keep, paste0(name, ".")),
-      if ((any(has_value) || !any(is_nested)) && !is_empty(keep(name)))
-        setNames(list(as_text(replace(values, is_nested, list(NULL)), input)), name)
+        record_table(
+          replace(values, !is_nested, list(NULL)), input, keep, paste0(column_name, ".")
+        ),
+      if ((any(has_value) || !any(is_nested)) && !is_empty(keep(column_name)))
+        setNames(list(as_text(replace(values, is_nested, list(NULL)), input)), column_name)
     )
   })
   columns <- unlist(columns, FALSE)

@@ -120,12 +120,12 @@ plain_label <- function(x) fold_case(trimws(gsub("[[:space:]\u00a0]+", " ", x)))
 # look like them, and invisible characters are dropped. Labels that differ only in capitals and
 # blanks do not count as lookalikes.
 find_lookalikes <- function(labels) {
-  standard_form <- labels
+  standard_labels <- labels
   # Stores each letter with an accent as one character (Unicode normal form C). Base R has no such
   # function. Package utf8 is usually installed, because tibble needs it.
   if (!is_empty(labels) && requireNamespace("utf8", quietly = TRUE))
-    standard_form <- utf8::utf8_normalize(enc2utf8(labels))
-  standard_form <- plain_label(chartr(
+    standard_labels <- utf8::utf8_normalize(enc2utf8(labels))
+  standard_labels <- plain_label(chartr(
     paste0(
       "\u0410\u0412\u0415\u041a\u041c\u041d\u041e\u0420\u0421\u0422\u0425\u0406\u0408\u0405",
       "\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0456\u0458\u0455",
@@ -133,15 +133,15 @@ find_lookalikes <- function(labels) {
       "\u03bf\u03bd"
     ),
     "ABEKMHOPCTXIJSaeopcyxijsABEZHIKMNOPTYXov",
-    gsub("[\u200b\u200c\u200d\u2060\ufeff\u00ad]", "", standard_form)
+    gsub("[\u200b\u200c\u200d\u2060\ufeff\u00ad]", "", standard_labels)
   ))
-  with_point <- sub("^(-?[0-9]+),([0-9]{1,2})$", "\\1.\\2", standard_form)
-  numeric_value <- suppressWarnings(as.numeric(with_point))
-  standard_form <- ifelse(is.na(numeric_value), standard_form, as_label(numeric_value))
+  labels_with_point <- sub("^(-?[0-9]+),([0-9]{1,2})$", "\\1.\\2", standard_labels)
+  numeric_value <- suppressWarnings(as.numeric(labels_with_point))
+  standard_labels <- ifelse(is.na(numeric_value), standard_labels, as_label(numeric_value))
   plain_labels <- plain_label(labels)
   Filter(function(label) {
-    n_distinct(plain_labels[standard_form == standard_form[match(label, labels)]]) > 1L
-  }, labels[standard_form %in% repeated_values(standard_form)])
+    n_distinct(plain_labels[standard_labels == standard_labels[match(label, labels)]]) > 1L
+  }, labels[standard_labels %in% repeated_values(standard_labels)])
 }
 
 usual_missing_codes <- c("n/a", "na", "nan", "null", "<na>", "none given", "-", "--", "?", ".", "")
@@ -151,7 +151,7 @@ usual_missing_codes <- c("n/a", "na", "nan", "null", "<na>", "none given", "-", 
 missing_codes <- function(labels) {
   plain_labels <- plain_label(labels)
   labels[
-    plain_labels %in% without_minus(usual_missing_codes, labels) |
+    plain_labels %in% drop_minus(usual_missing_codes, labels) |
       labels %in% c("None", number_codes(labels)) |
       grepl(unreadable_verdict_pattern, trimws(chartr("_", " ", plain_labels)))
   ]
@@ -168,16 +168,19 @@ usual_number_codes <- c(8, 9, 77, 88, 97, 98, 99, 777, 888, 997, 998, 999)
 number_codes <- function(labels) {
   numbers <- suppressWarnings(as.numeric(labels))
   may_be_code <- abs(numbers) %in% usual_number_codes
-  others <- sort(unique(numbers[!may_be_code]))
-  if (is_empty(others))
+  other_numbers <- sort(unique(numbers[!may_be_code]))
+  if (is_empty(other_numbers))
     return(if (sum(!may_be_code) > 1L) labels[may_be_code & !numbers %in% 8:9])
-  run <- cumsum(c(0, diff(others) != 1))
-  scale <- others[run == which.max(tabulate(run + 1)) - 1]
-  if (length(scale) < 2L || 2 * length(scale) <= length(others) || any(scale %% 1 != 0)) return()
-  while ((max(scale) + 1) %in% numbers) scale <- c(scale, max(scale) + 1)
-  while ((min(scale) - 1) %in% numbers) scale <- c(min(scale) - 1, scale)
-  is_outside <- numbers < others[[1L]] | numbers > max(others)
-  labels[may_be_code & is_outside & !numbers %in% scale]
+  sequence_number <- cumsum(c(0, diff(other_numbers) != 1))
+  scale_numbers <- other_numbers[sequence_number == which.max(tabulate(sequence_number + 1)) - 1]
+  if (length(scale_numbers) < 2L || 2 * length(scale_numbers) <= length(other_numbers) ||
+    any(scale_numbers %% 1 != 0)) return()
+  while ((max(scale_numbers) + 1) %in% numbers)
+    scale_numbers <- c(scale_numbers, max(scale_numbers) + 1)
+  while ((min(scale_numbers) - 1) %in% numbers)
+    scale_numbers <- c(min(scale_numbers) - 1, scale_numbers)
+  is_outside <- numbers < other_numbers[[1L]] | numbers > max(other_numbers)
+  labels[may_be_code & is_outside & !numbers %in% scale_numbers]
 }
 
 # Regular expression for labels that replace a verdict. Programs write them if a judge's reply could
@@ -203,10 +206,11 @@ misspelt_labels <- function(labels, columns) {
   sorted_letters <- map_chr(lower_labels, function(word) intToUtf8(sort(utf8ToInt(word))))
   edit_distances <- adist(lower_labels)
   # A label with an additional letter in front is another word: symmetric, asymmetric.
-  has_prefix <- outer(lower_labels, lower_labels, endsWith)
+  ends_with_label <- outer(lower_labels, lower_labels, endsWith)
   may_misspell <- (edit_distances == 1 |
     (edit_distances == 2 & outer(sorted_letters, sorted_letters, `==`))) &
-    !has_prefix & !t(has_prefix) & frequency > 0L & outer(10L * frequency, frequency, `<=`)
+    !ends_with_label & !t(ends_with_label) & frequency > 0L &
+    outer(10L * frequency, frequency, `<=`)
   # For each label, the index of the most frequent label that it may misspell.
   index_of_frequent_label <- max.col(t(frequency * t(may_misspell)), "first")
   setNames(candidate_labels[index_of_frequent_label], candidate_labels)[rowSums(may_misspell) > 0L]
@@ -219,25 +223,25 @@ distinct_values <- function(columns) {
 
 # Removes "-" from `missing`, the codes for missing ratings, if "+" is one of `labels`. Then "-" is
 # an answer.
-without_minus <- function(missing, labels) if ("+" %in% labels) setdiff(missing, "-") else missing
+drop_minus <- function(missing, labels) if ("+" %in% labels) setdiff(missing, "-") else missing
 
 # Replaces empty fields and the labels in `na` by NA, in all columns except list columns. Capitals
 # and blanks at the ends are ignored. Reports the replaced labels in a message if the user gave `na`
-# (`na_given`), and otherwise in a warning. Empty fields and "NA" are not reported, because they
+# (`is_na_given`), and otherwise in a warning. Empty fields and "NA" are not reported, because they
 # mean missing values in any table.
-replace_missing_codes <- function(columns, na, na_given) {
+replace_missing_codes <- function(columns, na, is_na_given) {
   is_vector_column <- !map_lgl(columns, is.list)
   all_labels <- as.character(unlist(lapply(columns[is_vector_column], as.character)))
   na_labels <- sort_strings(unique(all_labels))
   na_labels <- na_labels[plain_label(na_labels) %in% plain_label(c("", na))]
   columns <- modify_fields(columns, is_vector_column, function(x) replace(x, x %in% na_labels, NA))
   code_counts <- table(factor(all_labels, na_labels[!trimws(na_labels) %in% c("", "NA")]))
-  count_lines <- escape_braces(
+  code_lines <- escape_braces(
     dQuote(names(code_counts), FALSE), ", ", map_chr(code_counts, count_noun, "time")
   )
-  report_lines <- c("Some labels were read as missing ratings.", bullets(count_lines))
-  if (na_given && !is_empty(code_counts)) inform_fallible(report_lines)
-  warn_if(!na_given && !is_empty(code_counts), "missing", report_lines,
+  message_lines <- c("Some labels were read as missing ratings.", bullets(code_lines))
+  if (is_na_given && !is_empty(code_counts)) inform_fallible(message_lines)
+  warn_if(!is_na_given && !is_empty(code_counts), "missing", message_lines,
     i = "If one of these labels is a category, set {.arg na} to the labels that mean a missing
         rating. For example, with {.code na = \"\"} only empty cells are missing.",
     labels = names(code_counts), times = as.integer(code_counts))
@@ -302,6 +306,6 @@ similar_names <- function(ids) {
   plain_names <- plain_label(ids)
   is_similar <- plain_names %in% repeated_values(plain_names)
   ids <- ids[is_similar]
-  groups <- split(dQuote(ids, FALSE), factor_in_order(plain_names[is_similar]))
-  structure(map_chr(groups, paste, collapse = " and "), ids = ids)
+  name_groups <- split(dQuote(ids, FALSE), factor_in_order(plain_names[is_similar]))
+  structure(map_chr(name_groups, paste, collapse = " and "), ids = ids)
 }

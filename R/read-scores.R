@@ -28,10 +28,10 @@ add_scores <- function(x, options, data, by_rating) {
     scores <- scores[names(scores) != "scale"]
     if (length(scores) == 1L && is.data.frame(scores[[1L]])) scores <- scores[[1L]]
   }
-  table <- if (is.data.frame(scores)) table_of_scores(x, scores) else
+  long_scores <- if (is.data.frame(scores)) table_of_scores(x, scores) else
     columns_of_scores(x, scores, data, by_rating)
-  systems <- setNames(nm = intersect(x$systems, table$system))
-  x$scores <- list(scale = scale, values = lapply(systems, scores_of_system, x, table, scale))
+  systems <- setNames(nm = intersect(x$systems, long_scores$system))
+  x$scores <- list(scale = scale, values = lapply(systems, scores_of_system, x, long_scores, scale))
   warn_scores(x)
   x
 }
@@ -126,9 +126,9 @@ as_score <- function(column, name, system) {
 scores_of_system <- function(system, x, table, scale) {
   rows <- which(table$system == system)
   scored_labels <- unique(table$category[rows])
-  cells <- cbind(table$case_number[rows], match(table$category[rows], scored_labels))
-  repeated_row <- anyDuplicated(cells)
-  repeated_cell <- cells[repeated_row, ]
+  cell_positions <- cbind(table$case_number[rows], match(table$category[rows], scored_labels))
+  repeated_row <- anyDuplicated(cell_positions)
+  repeated_cell <- cell_positions[repeated_row, ]
   abort_if(repeated_row > 0L, "repeat", "A system can give one score per case and category.",
     x = "Row {rows[[repeated_row]]} of {.arg scores} is a second score of {.val {system}} for case
         {.val {as_label(x$cases[[repeated_cell[[1L]]]])}} and category
@@ -148,7 +148,7 @@ scores_of_system <- function(system, x, table, scale) {
     i = "Add the scores of these categories. If there are only two categories, scores of one are
         enough.", system = system, row = integer())
   score_matrix <- matrix(NA_real_, length(x$cases), length(scored_labels))
-  score_matrix[cells] <- table$score[rows]
+  score_matrix[cell_positions] <- table$score[rows]
   if (lacks_one_category) score_matrix <-
     cbind(score_matrix, if (scale == "probability") 1 - score_matrix else -score_matrix)
   colnames(score_matrix) <- c(scored_labels, missing_labels)
@@ -157,7 +157,7 @@ scores_of_system <- function(system, x, table, scale) {
   if (scale == "probability") clip01(score_matrix) else score_matrix
 }
 
-rounding_error <- 1e-9 # probabilities may be outside [0, 1] by this amount
+rounding_tolerance <- 1e-9 # probabilities may be outside [0, 1] by this amount
 
 check_scores <- function(values, x, scale, system) {
   # Fails if `is_invalid` is TRUE for any case, and names the first such case. `detail`: text that
@@ -181,14 +181,14 @@ check_scores <- function(values, x, scale, system) {
     return()
   }
   scale_hint <- "If they only order cases, add {.code scale = \"order\"} to the list {.arg scores}."
-  is_outside <- abs(values - 0.5) > 0.5 + rounding_error
+  is_outside <- abs(values - 0.5) > 0.5 + rounding_tolerance
   fail_if(
     rowSums(is_outside, na.rm = TRUE) > 0, "Scores must be probabilities in [0, 1].",
     ", which has {values[invalid_case, which(is_outside[invalid_case, ])[[1L]]]}", scale_hint
   )
   probability_sums <- rowSums(values)
   fail_if(
-    abs(probability_sums - 1) > sum_tolerance * ncol(values) + rounding_error,
+    abs(probability_sums - 1) > sum_tolerance * ncol(values) + rounding_tolerance,
     "Probabilities of a case must sum to one.",
     ", which sums to {signif(probability_sums[invalid_case], 4L)}",
     paste("If they are probabilities, divide them by their sum.", scale_hint)

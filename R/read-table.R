@@ -8,15 +8,16 @@ separators <- c(",", ";", "\t", "|")
 
 read_csv <- function(input) {
   lines <- readLines(input$plain_path, 100L + input$skip, warn = FALSE)
-  header_line <- which(nzchar(trim_bytes(lines)) & seq_along(lines) > input$skip)[[1L]]
+  header_line_number <- which(nzchar(trim_bytes(lines)) & seq_along(lines) > input$skip)[[1L]]
   handle_fault <- function(cnd) {
     check_csv(input, grepl("EOF", conditionMessage(cnd), fixed = TRUE))
     tryCatch(
-      scan_csv(input, header_line, fill = TRUE), warning = function(cnd) check_csv(input, TRUE)
+      scan_csv(input, header_line_number, fill = TRUE),
+      warning = function(cnd) check_csv(input, TRUE)
     )
   }
   columns <- tryCatch(
-    scan_csv(input, header_line, fill = FALSE), error = handle_fault, warning = handle_fault
+    scan_csv(input, header_line_number, fill = FALSE), error = handle_fault, warning = handle_fault
   )
   abort_file_if(is_empty(columns[[1L]]), input, "has names of columns, but no rows.")
   columns <- drop_title_rows(columns, input)

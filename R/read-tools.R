@@ -46,9 +46,9 @@ contains_inspect_log <- function(input) any(inspect_headers %in% input$entries$n
 # Reads a log of Inspect, which contains the answers of one model. A case is a sample in one epoch.
 # Scorers are raters.
 read_inspect_log <- function(input) {
-  log <- if (input$kind == "zip") unzip_inspect(input) else input$document
-  run_info <- log$eval
-  contents <- nested_answers(input, log$samples, "sample", "scores", function(sample) {
+  inspect_log <- if (input$kind == "zip") unzip_inspect(input) else input$document
+  run_info <- inspect_log$eval
+  contents <- nested_answers(input, inspect_log$samples, "sample", "scores", function(sample) {
     case_id <- paste(c(run_info$model, sample$id, sample$epoch), collapse = "/")
     run_key <- c(run_info$task, run_info$eval_id)
     list(
@@ -71,10 +71,10 @@ unzip_inspect <- function(input) {
   file_names <- input$entries$name
   # All files are unpacked in one call. Unpacking each file by its name takes time that is quadratic
   # in the number of files.
-  unzipped <- or_null(unzip(input$plain_path, exdir = folder, overwrite = FALSE))
+  unzipped_paths <- or_null(unzip(input$plain_path, exdir = folder, overwrite = FALSE))
   is_complete <- file.size(file.path(folder, file_names)) == input$entries$size
   abort_file_if(
-    is_empty(unzipped) || !all(is_complete %in% TRUE | endsWith(file_names, "/")), input,
+    is_empty(unzipped_paths) || !all(is_complete %in% TRUE | endsWith(file_names, "/")), input,
     "cannot be unpacked.", i = "Convert it to JSON: `inspect log convert --to json`."
   )
   read_entry <- function(file) parse_json(read_text(file.path(folder, file)), input)
@@ -107,13 +107,13 @@ read_promptfoo <- function(input) {
   providers <- unique(lapply(results, `[[`, "provider"))
   repeated_ids <- repeated_values(unlist(lapply(providers, provider_id)))
   nested_answers(input, results, "result", "graded assertions", function(result) {
-    provider <- provider_id(result$provider)
-    if (any(provider %in% repeated_ids))
-      provider <- trimws(paste(provider, as.list(result$provider)[["label"]]))
-    case_id <- paste(c(provider, result$testIdx, result$promptIdx), collapse = "/")
+    provider_name <- provider_id(result$provider)
+    if (any(provider_name %in% repeated_ids))
+      provider_name <- trimws(paste(provider_name, as.list(result$provider)[["label"]]))
+    case_id <- paste(c(provider_name, result$testIdx, result$promptIdx), collapse = "/")
     run_id <- result$evalId %||% as.list(input$record)$evalId
     list(
-      result = case_id, test = result$testIdx, prompt = result$promptIdx, provider = provider,
+      result = case_id, test = result$testIdx, prompt = result$promptIdx, provider = provider_name,
       key = if (!is_empty(run_id)) paste(run_id, case_id)
     )
   }, function(result) {
@@ -172,9 +172,9 @@ read_deepeval <- function(input) {
 # results of a comparison by a program (`correct`).
 read_openai_evals <- function(input) {
   run_spec <- input$record$spec
-  verdicts <- Filter(function(event) !is_empty(c(event$data$choice, event$data$correct)),
+  verdict_events <- Filter(function(event) !is_empty(c(event$data$choice, event$data$correct)),
     json_records(input))
-  nested_answers(input, verdicts, "event", "verdicts", function(event) {
+  nested_answers(input, verdict_events, "event", "verdicts", function(event) {
     list(result = event$sample_id, key = paste(run_spec$run_id %||% input$path, event$sample_id))
   }, function(event) {
     setNames(list(event$data), paste0(run_spec$eval_name, if (is.null(event$data$choice)) " match"))
@@ -192,18 +192,18 @@ read_lm_eval <- function(input) {
   case_ids <- table[["doc_id"]]
   abort_file_if(is.null(case_ids), input, "has no field \"doc_id\".",
     i = "Exports of lm-evaluation-harness have it. If this is another file, change {.arg format}.")
-  is_binary <- map_lgl(table, function(x) !is.list(x) && all(x %in% c(NA, 0, 1)))
-  metric_names <- setdiff(names(table)[is_binary], "doc_id")
+  is_binary_column <- map_lgl(table, function(x) !is.list(x) && all(x %in% c(NA, 0, 1)))
+  metric_names <- setdiff(names(table)[is_binary_column], "doc_id")
   abort_file_if(is_empty(metric_names), input,
     "must have a metric with only the values 0 and 1 (whether the answer is correct).",
     x = "Its fields are {.val {names(table)}}.",
     i = "Examples of such metrics are \"acc\" and \"exact_match\".")
-  filter_name <- if (n_distinct(table$filter) > 1L) table$filter
+  filter_names <- if (n_distinct(table$filter) > 1L) table$filter
   list(
     table = list(
       result = rep(case_ids, length(metric_names)),
       value = unlist(table[metric_names], use.names = FALSE),
-      metric = trimws(paste(rep(metric_names, each = length(case_ids)), filter_name %||% ""))
+      metric = trimws(paste(rep(metric_names, each = length(case_ids)), filter_names %||% ""))
     ),
     key = rep(paste(input$path, case_ids), length(metric_names)),
     map = list(case = "result", rater = "metric", rating = "value"),

@@ -93,7 +93,7 @@ shared_errors <- function(x, known_truth = NULL, accuracy = NULL, coinciding = N
   x <- merge_reruns_with_message(ratings_with_reruns)
   requirement <- "Shared errors need ratings with identified raters, who rate each case once."
   check_named_raters(x, "x", requirement)
-  abort_argument_if(!rates_once(x), "x", requirement,
+  abort_argument_if(!has_single_ratings(x), "x", requirement,
     x = "In {.arg x}, some raters rated a case more than once.")
   check_pair_memory(x)
   cells_with_reruns <- all_cells
