@@ -176,7 +176,8 @@ measure_again <- function(object, x, step) measure_crowd(x, object$options, c(ob
 unit_table <- function(x, judgement_entries, unit_scores, qualities) {
   n <- nrow(x)
   is_version2 <- !is.null(qualities$uqs)
-  n_judgements <- tabulate(judgement_entries$unit[!duplicated(answer_of_entry(judgement_entries))], n)
+  is_new_judgement <- !duplicated(answer_of_entry(judgement_entries))
+  n_judgements <- tabulate(judgement_entries$unit[is_new_judgement], n)
   # Is the annotation one of those with the most votes in its unit?
   has_most_votes <- unit_scores$votes ==
     largest_in_groups(unit_scores$votes, unit_scores$unit, n)$value[unit_scores$unit]
