@@ -86,7 +86,7 @@ store_abstain_decision <- function(x) {
 # is "unrelated" if each rater uses only one category and all ratings of each case agree. In this
 # case, ratings may agree only because a rater abstains instead of giving another category.
 identification_code_of_answers <- function(x) {
-  identification <- identified_for_labels(fit_algebraic(x))
+  identification <- identification_for_labels(fit_algebraic(x))
   used_categories <- unique(cbind(rating_rater(x), rating_category(x))) # rater, category
   each_rater_uses_one_category <- !any_repeated(used_categories[, 1L])
   if (identification == "yes" && each_rater_uses_one_category && raters_always_agree(x))

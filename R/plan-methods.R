@@ -91,10 +91,10 @@ new_case_plan <- function(plans, settings, arguments, seed) {
   tables <- list(answer = answer_table, curve = bind_tables("curve"))
   format_count <- function(n) format_unpadded(round(n))
   printed_table <- replace(answer_table, c("cases", "probability", "ratings", "cost"), list(
-    format_with_error(
+    format_with_std_error(
       format_count(answer_table$cases), format_count(pmax(1, answer_table$std.error))
     ),
-    format_with_error(
+    format_with_std_error(
       format_decimals(answer_table$probability), format_decimals(answer_table$probability_mcse)
     ),
     format_count(answer_table$ratings), format_unpadded(answer_table$cost)

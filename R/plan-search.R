@@ -47,7 +47,7 @@ simulate_panels <- function(settings, design, n, seed) {
     "{.arg estimator} fails on every simulated panel of {n} case{?s}.",
     x = escape_braces(estimate_rows$reason[[1L]]))
   estimate_rows$error <- estimate_rows$estimate -
-    ifelse(has_expected(estimate_rows), estimate_rows$expected, estimate_rows$sample)
+    ifelse(knows_expected_accuracy(estimate_rows), estimate_rows$expected, estimate_rows$sample)
   if (settings$of == "difference") {
     is_first_system <- estimate_rows$system == estimate_rows$system[[1L]]
     first_system_rows <- estimate_rows[is_first_system, ]

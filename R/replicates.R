@@ -110,9 +110,9 @@ reason_notes <- function(table, row_names, most = 4L, missing_noun = "interval")
     ifelse(is.na(rep_len(table[["estimate"]] %||% NA, n_rows)), "missing", "no_interval")
   given_codes <- rep_len(table[["why"]] %||% NA_character_, n_rows)
   reason_codes <- ifelse(is.na(given_codes), derived_codes, given_codes)
-  reason_number <- number_distinct_rows(list(reason_codes, table$reason))
-  map_chr(unique(reason_number[!is.na(table$reason)]), function(key) {
-    matching_rows <- which(reason_number == key)
+  reason_group <- number_distinct_rows(list(reason_codes, table$reason))
+  map_chr(unique(reason_group[!is.na(table$reason)]), function(key) {
+    matching_rows <- which(reason_group == key)
     first_row <- matching_rows[[1L]]
     note_start <- if (isTRUE(is.na(table[["estimate"]][first_row]))) "NA for" else switch(
       reason_codes[[first_row]],
@@ -144,11 +144,12 @@ warn_failed_replicates <- function(names, share, conf_level, hint) {
 # warning.
 warn_outside <- function(names, table, hint) {
   tolerance <- 1e-6 # numerical error of estimates that are computed by iteration
-  names_outside <- names[which(
+  names_outside_interval <- names[which(
     table$estimate < table$conf.low - tolerance | table$estimate > table$conf.high + tolerance
   )]
-  warn_if(names_outside, "bootstrap", "{cli::qty(length(names_outside))}Bootstrap interval{?s} of
-        {.val {names_outside}} {?does/do} not contain {?its estimate/their estimates}.",
+  warn_if(names_outside_interval, "bootstrap",
+    "{cli::qty(length(names_outside_interval))}Bootstrap interval{?s} of
+        {.val {names_outside_interval}} {?does/do} not contain {?its estimate/their estimates}.",
     x = "The bias of the bootstrap replicates is larger than their spread.", i = hint,
-    systems = names_outside, share = numeric())
+    systems = names_outside_interval, share = numeric())
 }

@@ -269,7 +269,7 @@ describe_draws_fit <- function(x, shifts = NULL) {
   prior_comparison <- compare_with_prior(x)
   prior_driven_terms <- x$terms$term[prior_comparison$mostly_prior]
   conflicting_terms <- x$terms$term[which(prior_comparison$conflict)]
-  sampling <- x$sampling
+  sampling_settings <- x$sampling
   populations <- rownames(x$prior$base_rates)
   population_cases <- tapply(pattern_weights(x$x), x$task$population, sum)
   n_missing <- sum(population_cases) - ratings_of_raters(x$x)
@@ -302,9 +302,10 @@ describe_draws_fit <- function(x, shifts = NULL) {
     switch(dependence_type(x$model), none = "independent",
       pairs = "dependent as this model specifies (Dendukuri and Joseph 2001)",
       easy = "dependent as this model specifies"),
-    prior_sentence(x), sampling$chains, number(sampling$kept), number(sampling$warmup),
-    words_if(sampling$thin > 1L,
-      ", with one of every %d sweeps kept", sampling$thin),
+    prior_sentence(x), sampling_settings$chains, number(sampling_settings$kept),
+    number(sampling_settings$warmup),
+    words_if(sampling_settings$thin > 1L,
+      ", with one of every %d sweeps kept", sampling_settings$thin),
     format_decimals(fit_summary$worst_rhat), number(round(fit_summary$worst_ess)),
     interval_title(level_of(x)),
     words_if(!is_empty(prior_driven_terms),
@@ -379,9 +380,9 @@ NULL
 
 flextable_result <- function(x, ...) {
   check_installed("flextable", "to make tables for documents")
-  data <- as.data.frame(x)
-  if (nrow(data) > 0L) data <- drop_empty_columns(data)
-  table <- flextable::flextable(shown_table(x) %||% format_view(view(data)))
+  result_data <- as.data.frame(x)
+  if (nrow(result_data) > 0L) result_data <- drop_empty_columns(result_data)
+  table <- flextable::flextable(shown_table(x) %||% format_view(view(result_data)))
   table <- flextable::set_caption(table, schema_of(x)$caption)
   notes <- document_notes(x)
   if (!is_empty(notes)) table <- flextable::add_footer_lines(table, notes)
@@ -390,6 +391,7 @@ flextable_result <- function(x, ...) {
 
 report_result <- function(x, ...) {
   sentences <- may_say(x)
-  text <- paste(c(sentences$sentence[sentences$may], may_say(x, "methods")), collapse = "\n\n")
-  structure(text, class = c("report_text", "character"))
+  report_text <-
+    paste(c(sentences$sentence[sentences$may], may_say(x, "methods")), collapse = "\n\n")
+  structure(report_text, class = c("report_text", "character"))
 }

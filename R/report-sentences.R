@@ -261,9 +261,9 @@ describe_methods.accuracy_estimate <- function(x) {
 # ---- Sentences and methods paragraph: metrics ----------------------------------------------------
 
 say_sentences.metric_estimate <- function(x) {
-  estimate <- x$estimates[[1L]]
+  first_estimate <- x$estimates[[1L]]
   followers <- unlist(lapply(x$estimates, find_followers))
-  table <- without_followers(shown_metrics(x$table, estimate, x$plan), followers)
+  table <- without_followers(shown_metrics(x$table, first_estimate, x$plan), followers)
   quantity_words <- paste0(
     "the ", format_metric_names(x$plan, table), " of ", table$system,
     if (x$options$grouped) paste0(" in group ", table$group)
@@ -287,7 +287,7 @@ say_sentences.metric_estimate <- function(x) {
   general_sentence <- if (is_shared_reservation) trimws(reservations[[1L]])
   supported_sentences <- c(supported_sentences, general_sentence[nzchar(general_sentence)])
   sentence_table(table$system, supported_sentences, c(
-    if (!has_all_truths(estimate)) "These metrics were measured against the truth.",
+    if (!has_all_truths(first_estimate)) "These metrics were measured against the truth.",
     "The same holds where categories are more or less frequent than in these cases.",
     if (n_distinct(na.omit(table$category)) > 1L) {
       "The category with the lowest number is the hardest one for the system."
@@ -297,10 +297,10 @@ say_sentences.metric_estimate <- function(x) {
 
 describe_methods.metric_estimate <- function(x) {
   is_built_in <- names(x$plan$records) %in% names(package_metrics())
-  user_defined <- x$plan$records[!is_built_in]
+  user_defined_records <- x$plan$records[!is_built_in]
   cited_records <- Filter(function(record) !record$reference %in% c(yardstick_reference, ""),
     x$plan$records[is_built_in])
-  full_references <- map_chr(c(cited_records, user_defined), `[[`, "reference")
+  full_references <- map_chr(c(cited_records, user_defined_records), `[[`, "reference")
   citations <- map_chr(cited_records, function(record) {
     paste0(record$title, ": ", shorten_citation(record$reference))
   })
@@ -317,9 +317,9 @@ describe_methods.metric_estimate <- function(x) {
       " Definitions follow the R package yardstick",
       words_if(!is_empty(citations), paste0(" (", paste(citations, collapse = "; "), ")")), "."
     )),
-    words_if(!is_empty(user_defined),
-      " User-defined: %s.",
-      paste(cite_titles(user_defined, map_chr(user_defined, `[[`, "title")), collapse = "; ")
+    words_if(!is_empty(user_defined_records), " User-defined: %s.",
+      paste(cite_titles(user_defined_records, map_chr(user_defined_records, `[[`, "title")),
+        collapse = "; ")
     )
   ), works_to_cite(full_references[nzchar(full_references)]))
 }
@@ -327,31 +327,31 @@ describe_methods.metric_estimate <- function(x) {
 # ---- Sentences and methods paragraph: agreement --------------------------------------------------
 
 say_sentences.agreement <- function(x) {
-  details <- attr(x, "about")
-  titles <- measure_titles(x$measure, details$scale_name)
+  agreement_details <- attr(x, "about")
+  titles <- measure_titles(x$measure, agreement_details$scale_name)
   titles <- lower_first_letter(titles[as.character(x$measure)])
   # "Krippendorff's alpha, ordinal" becomes "Krippendorff's alpha (ordinal)".
   titles <- sub(", ([^,]*)$", " (\\1)", titles) # nolint: nonportable_path.
-  rater_words <- if (details$pairwise) paste(x$rater1, "and", x$rater2) else
-    map_chr(details$views[unlist(x[part_columns_of(x)]) %||% 1L], function(view) {
+  rater_words <- if (agreement_details$pairwise) paste(x$rater1, "and", x$rater2) else
+    map_chr(agreement_details$views[unlist(x[part_columns_of(x)]) %||% 1L], function(view) {
       count_noun(view$judges, "rater")
     })
   benchmark_words <- sprintf(
     "; with a probability of at least %s it is \"%s\" or better on the scale of Landis and Koch",
-    format(details$conf_level), x$benchmark
+    format(agreement_details$conf_level), x$benchmark
   )
   supported_sentences <- sprintf(
     "%sOn %s, %s of %s%s is %s%s.", part_sentence_start(x), format_n_cases(x$n), titles,
-    rater_words, if (details$by_category) paste0(" for ", x$category) else "",
-    estimate_words(x, details$conf_level, function(value) format_decimals(value, 2L)),
+    rater_words, if (agreement_details$by_category) paste0(" for ", x$category) else "",
+    estimate_words(x, agreement_details$conf_level, function(value) format_decimals(value, 2L)),
     ifelse(is.na(x$benchmark) | x$benchmark == "poor", "", benchmark_words)
   )
   sentence_table(rep(NA, nrow(x)), supported_sentences, c(
     "Raters are right as often as they agree.",
     "Raters who agree are right.",
     "The same holds for other raters, or where categories are more or less frequent.",
-    if (n_distinct(x$measure[!is.na(x$estimate)]) > 1L && !details$pairwise &&
-      !details$by_category) {
+    if (n_distinct(x$measure[!is.na(x$estimate)]) > 1L && !agreement_details$pairwise &&
+      !agreement_details$by_category) {
       sprintf("Agreement is %s (the highest of all measures).",
         format_decimals(max(x$estimate, -Inf, na.rm = TRUE), 2L))
     }
@@ -359,12 +359,12 @@ say_sentences.agreement <- function(x) {
 }
 
 describe_methods.agreement <- function(x) {
-  details <- attr(x, "about")
+  agreement_details <- attr(x, "about")
   agreement_summary <- glance(x)
   records <- all_measures()[unique(as.character(x$measure))]
   full_references <- map_chr(records, `[[`, "reference")
-  titles <- lower_first_letter(measure_titles(x$measure, details$scale_name))
-  systems <- intersect(details$systems, details$judges)
+  titles <- lower_first_letter(measure_titles(x$measure, agreement_details$scale_name))
+  systems <- intersect(agreement_details$systems, agreement_details$judges)
   judges <- join_words(c(
     count_noun(agreement_summary$raters - length(systems), "rater"),
     if (!is_empty(systems)) count_noun(length(systems), "system")

@@ -155,11 +155,12 @@ repeat_sections <- function(text, variables) {
 
 # Copies the rendered report `rendered_file` to `file`.
 copy_report <- function(rendered_file, file) {
-  failure <- replace_file(
+  failure_reason <- replace_file(
     file, function(temporary) file.copy(rendered_file, temporary, overwrite = TRUE),
     function(temporary) identical(file_bytes(temporary), file_bytes(rendered_file))
   )
-  abort_if(failure, "file", "{.file {file}} cannot be written.", x = escape_braces(failure),
+  abort_if(failure_reason, "file", "{.file {file}} cannot be written.",
+    x = escape_braces(failure_reason),
     i = "The folder must be writable, and have space for a second copy of the report.", path = file)
 }
 
@@ -187,11 +188,12 @@ checks_in_words <- function(check) {
 report_format <- function(file) {
   check_string(file, "file")
   extension <- fold_case(tools::file_ext(file))
-  is_valid <- extension %in% c("html", "docx", "pdf") && dir.exists(dirname(file)) &&
+  is_valid_file <- extension %in% c("html", "docx", "pdf") && dir.exists(dirname(file)) &&
     !dir.exists(file)
-  abort_if(!is_valid, "file", "{.arg file} must be a path that ends in {.val .html}, {.val .docx}
-        or {.val .pdf}, in a folder that exists.", x = if (dir.exists(file)) "{.file {file}} is a
-        folder." else "It is {describe(file)}.", path = file)
+  abort_if(!is_valid_file, "file", "{.arg file} must be a path that ends in {.val .html},
+        {.val .docx} or {.val .pdf}, in a folder that exists.",
+    x = if (dir.exists(file)) "{.file {file}} is a folder." else "It is {describe(file)}.",
+    path = file)
   for (package in c("rmarkdown", "knitr", "ggplot2")) check_installed(package, "to write reports")
   missing_programs <- c(
     if (!rmarkdown::pandoc_available()) "pandoc",
@@ -264,7 +266,7 @@ disputed_cases <- function(x, most = 15L, known_truth = NULL, ...) {
   answer_codes <- split_columns(
     pick_rows(answer_codes, pattern_of_case(x)[shown_cases]), c(shown_raters, x$systems)
   )
-  answers <- lapply(answer_codes, function(code) x$categories[replace(code, code == 0L, NA)])
+  answer_labels <- lapply(answer_codes, function(code) x$categories[replace(code, code == 0L, NA)])
   # Votes such as "yes: 3, no: 2", the most frequent category first.
   vote_texts <- map_chr(shown_cases, function(case) {
     sorted_counts <- sort(vote_counts[case, vote_counts[case, ] > 0], decreasing = TRUE)
@@ -273,7 +275,7 @@ disputed_cases <- function(x, most = 15L, known_truth = NULL, ...) {
   new_tibble(c(list(
     case = x$cases[shown_cases], .fitted = category_factor(top_labels$category[shown_cases], x),
     .probability = top_labels$probability[shown_cases], .votes = vote_texts
-  ), answers), nrow = length(shown_cases), class = "disputed_cases")
+  ), answer_labels), nrow = length(shown_cases), class = "disputed_cases")
 }
 
 #' @rdname disputed_cases

@@ -87,13 +87,15 @@ reliability_of_estimate <- function(x, category = NULL, bins = 10L, systems = NU
       if (is.na(k)) top_reliability(score_data, w, v, bins) else
         score_reliability(score_data$scores[, k], w[, k], v, bins)
     }
-    data_table <- compute_reliability(scored_system)
-    columns <- list(lower = (data_table$bin - 1) / bins, upper = data_table$bin / bins,
-      probability = data_table$score)
-    add_score_intervals(columns, data_table$cases, score_input, scored_system, function(drawn) {
-      reliability <- compute_reliability(drawn)
-      clip01(reliability$right[match(data_table$bin, reliability$bin)])
-    })
+    reliability_table <- compute_reliability(scored_system)
+    bin_columns <- list(lower = (reliability_table$bin - 1) / bins,
+      upper = reliability_table$bin / bins, probability = reliability_table$score)
+    add_score_intervals(
+      bin_columns, reliability_table$cases, score_input, scored_system, function(drawn) {
+        reliability <- compute_reliability(drawn)
+        clip01(reliability$right[match(reliability_table$bin, reliability$bin)])
+      }
+    )
   })
 }
 
@@ -221,9 +223,9 @@ check_goal <- function(sensitivity, specificity, cost) {
   if (is.null(cost)) {
     goal[[1L]] <- check_number(goal[[1L]], names(goal), 0, 1, open_min = TRUE)
   } else {
-    is_valid <- is.numeric(cost) && setequal(names(cost), c("missed", "false_alarm")) &&
+    is_valid_cost <- is.numeric(cost) && setequal(names(cost), c("missed", "false_alarm")) &&
       length(cost) == 2L && all(is.finite(cost) & cost >= 0) && any(cost > 0)
-    abort_argument_if(!is_valid, "cost",
+    abort_argument_if(!is_valid_cost, "cost",
       "must be {.code c(missed = , false_alarm = )}: two numbers of at least 0, not both 0.",
       not = cost)
   }

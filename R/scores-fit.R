@@ -146,12 +146,12 @@ bins_of_scores <- function(scores, weight, scale, answer) {
     bins <- equal_bins(scores[category_cases, k], weight[category_cases])
     bin_codes$code[category_cases] <- max(bin_codes$code) + bins$code
     bin_codes$position[category_cases] <-
-      ceiling(max(bin_codes$position)) + bins_between + bins$position
+      ceiling(max(bin_codes$position)) + category_gap + bins$position
   }
   bin_codes
 }
 
-bins_between <- 2
+category_gap <- 2
 
 # Divides scores into bins with equal numbers of cases. The number of bins follows Terrell and Scott
 # (1985). Tied scores are in the same bin. Returns a list of `code` and `position` (see
@@ -182,7 +182,7 @@ new_bin_interpolator <- function(codes, weight, rater_count) {
     position_sums <- rowsum(weight[scored_rows] * cbind(position, 1), code)
     # The middle of a bin is the mean position of its scores.
     bin_middles <- unname(position_sums[, 1L] / position_sums[, 2L])
-    bin_group <- cumsum(c(TRUE, diff(bin_middles) > bins_between))
+    bin_group <- cumsum(c(TRUE, diff(bin_middles) > category_gap))
     # The log probability is interpolated between the bin of the score and `neighbour_bin`, the
     # nearest other bin in the same group. A group consists of the bins of one category.
     direction <- ifelse(position >= bin_middles[code], 1L, -1L)

@@ -8,14 +8,15 @@ metrics_of_scores <- function(estimate, plan, interval, conf_level) {
   panel <- score_panel(ratings_estimate)
   scored_systems <- lapply(seq_along(ratings_estimate$fit$x$systems), panel$make_system_input)
   metric_tables <- lapply(scored_systems, function(scored_system) {
-    rows <- metric_rows(ratings_estimate, plan, scored_system$s, sum(scored_system$v),
+    metric_table <- metric_rows(ratings_estimate, plan, scored_system$s, sum(scored_system$v),
       scored_system$reason, score_values(plan, scored_system))
     if (is.null(scored_system$reason) && ratings_estimate$fit$x$scores$scale != "probability") {
       needs_probability <- field_of_rows(plan, "probabilities")
-      rows$estimate[needs_probability] <- NA_real_
-      rows$reason[needs_probability] <- "scores are not probabilities, they only order cases"
+      metric_table$estimate[needs_probability] <- NA_real_
+      metric_table$reason[needs_probability] <-
+        "scores are not probabilities, they only order cases"
     }
-    rows
+    metric_table
   })
   systems_with_estimate <- which(map_lgl(metric_tables, function(table) any_known(table$estimate)))
   interval_record <- accuracy_intervals[[interval]]
@@ -30,13 +31,13 @@ metrics_of_scores <- function(estimate, plan, interval, conf_level) {
   system_replicates <- draw_score_replicates(ratings_estimate, panel, scored_systems,
     nrow(plan$rows), function(scored_system) score_values(plan, scored_system))
   metric_tables[systems_with_estimate] <- lapply(systems_with_estimate, function(s) {
-    rows <- score_intervals(
+    metric_table <- score_intervals(
       metric_tables[[s]], ratings_estimate, plan, scored_systems[[s]], system_replicates[[s]],
       interval_record, conf_level
     )
     if (is_measured_by_gold(estimate, interval)) score_metrics_with_gold(
-      rows, estimate, plan, scored_systems[[s]], interval, conf_level
-    ) else rows
+      metric_table, estimate, plan, scored_systems[[s]], interval, conf_level
+    ) else metric_table
   })
   stack_rows(metric_tables)
 }
@@ -144,20 +145,20 @@ draw_score_replicates <- function(estimate, panel, scored_systems, n_values, mea
 score_intervals <- function(rows, estimate, plan, scored_system, replicate_values, record,
                             conf_level) {
   metric_ranges <- ranges_of_plan(plan)
-  unit_values <- to_unit(replicate_values, metric_ranges)
+  scaled_values <- to_unit(replicate_values, metric_ranges)
   # Calibration errors are means of absolute gaps, and resampling makes these gaps larger. Therefore
   # the replicates of a calibration error are shifted until their median is equal to the estimate.
   gap_rows <- which(field_of_rows(plan, "gaps") & !is.na(rows$estimate))
   if (length(gap_rows) > 0L) {
-    replicate_medians <- apply(pick_columns(unit_values, gap_rows), 2L, median, na.rm = TRUE)
+    replicate_medians <- apply(pick_columns(scaled_values, gap_rows), 2L, median, na.rm = TRUE)
     median_shift <- to_unit(rows$estimate, metric_ranges)[gap_rows] - replicate_medians
-    unit_values[, gap_rows] <-
-      clip01(unit_values[, gap_rows] + rep(median_shift, each = nrow(unit_values)))
+    scaled_values[, gap_rows] <-
+      clip01(scaled_values[, gap_rows] + rep(median_shift, each = nrow(scaled_values)))
   }
   rows <- if (record$spread == "percentile") {
-    add_unit_percentiles(rows, unit_values, metric_ranges, conf_level)
+    add_unit_percentiles(rows, scaled_values, metric_ranges, conf_level)
   } else {
-    sampling_error <- apply(unit_values, 2L, sd, na.rm = TRUE) * widths(metric_ranges)
+    sampling_error <- apply(scaled_values, 2L, sd, na.rm = TRUE) * widths(metric_ranges)
     rows$hidden <- hidden_error_of_scores(estimate, plan, scored_system)
     rows$std.error <- sqrt(sampling_error^2 + rows$hidden^2) + 0 * rows$estimate
     add_interval_limits(rows, metric_ranges, robust_quantile(estimate, conf_level))

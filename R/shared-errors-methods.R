@@ -83,9 +83,9 @@ new_shared_errors <- function(pairs, raters, panel_results, counts, options, jud
   has_truth <- panel_values$known > 0
   summary_line <- correlation_sentence(panel_values)
   # With many raters (a crowd), most pairs have few common cases. Such pairs are not printed.
-  is_crowd <- counts$raters > max_listed_raters
+  has_many_raters <- counts$raters > max_listed_raters
   printed_pairs <-
-    pairs[!is_crowd | (if (has_truth) pairs$known else pairs$n) >= few_cases, ]
+    pairs[!has_many_raters | (if (has_truth) pairs$known else pairs$n) >= min_common_cases, ]
   n_hidden_pairs <- length(judges) * (length(judges) - 1) / 2 - nrow(printed_pairs)
   new_result("shared_errors",
     tables = list(pairs = complete_pair_table, raters = raters), facts = panel_values,
@@ -99,8 +99,9 @@ new_shared_errors <- function(pairs, raters, panel_results, counts, options, jud
     notes = c(
       options$silent,
       if (n_hidden_pairs > 0) paste(count_noun(n_hidden_pairs, "pair"),
-        if (!is_crowd) "without a common case" else paste0("with fewer than ", few_cases,
-          " common cases", if (has_truth) " of known truth", " not shown; see tidy()")),
+        if (!has_many_raters) "without a common case" else paste0("with fewer than ",
+          min_common_cases, " common cases", if (has_truth) " of known truth",
+          " not shown; see tidy()")),
       if (!has_truth) paste0(
         "No truth is known, so only ranges are shown. Assumed: accuracies are within ",
         format_overall_limits(options$limits),
@@ -148,12 +149,14 @@ correlation_sentence <- function(panel_values, digits = 2L) {
     correlation_text <- format_estimates(
       panel_values$correlation, panel_values$conf.low, panel_values$conf.high
     )
-    effective_text <- format_estimates(
+    effective_number_text <- format_estimates(
       panel_values$effective, panel_values$effective.low, panel_values$effective.high
     )
   } else {
     correlation_text <- format_range(panel_values$lowest, panel_values$highest)
-    effective_text <- if (isTRUE(panel_values$effective.highest > panel_values$raters_per_case)) {
+    effective_number_text <- if (isTRUE(
+      panel_values$effective.highest > panel_values$raters_per_case
+    )) {
       paste("at least", format_decimals(panel_values$effective.lowest, digits))
     } else {
       format_range(panel_values$effective.lowest, panel_values$effective.highest)
@@ -161,19 +164,19 @@ correlation_sentence <- function(panel_values, digits = 2L) {
   }
   paste0(
     "The raters' errors correlate by ", correlation_text, " on average; ",
-    format(round(panel_values$raters_per_case, 1L)), " raters are equivalent to ", effective_text,
-    " independent raters"
+    format(round(panel_values$raters_per_case, 1L)), " raters are equivalent to ",
+    effective_number_text, " independent raters"
   )
 }
 
-few_cases <- 10 # pairs with fewer common cases have hardly any information on shared errors
+min_common_cases <- 10 # pairs with fewer common cases have hardly any information on shared errors
 
 # Returns the table of pairs for print(). Pairs are sorted by absolute correlation, with the largest
-# first. Pairs with fewer than `few_cases` common cases with known truth are last. `level`: level of
-# the confidence intervals.
+# first. Pairs with fewer than `min_common_cases` common cases with known truth are last. `level`:
+# level of the confidence intervals.
 pairs_to_print <- function(pairs, has_truth, level) {
   absolute_correlation <- abs(replace_na(pairs$estimate, 0))
-  has_few_cases <- has_truth & pairs$known < few_cases
+  has_few_cases <- has_truth & pairs$known < min_common_cases
   shown_pairs <- pairs[head(order(has_few_cases, -absolute_correlation), max_view_rows), ]
   shown_pairs$pair <- paste(shown_pairs$rater1, "-", shown_pairs$rater2)
   if (has_truth) {
@@ -247,18 +250,21 @@ add_tied_runs <- function(answers, all_runs) {
 # `shares`: shares of the common cases with known truth, a matrix with a row per pair and four
 # columns: both are right, only the first, only the second, neither.
 phi_of_shares <- function(shares) {
-  # a, b: accuracies of the first and the second rater. score1, score2: their
-  # standardised variables "is right" in the four columns of `shares`.
-  a <- shares[, 1L] + shares[, 2L]
-  b <- shares[, 1L] + shares[, 3L]
-  score1 <- cbind(1 - a, 1 - a, -a, -a) / sqrt(bernoulli_variance(a))
-  score2 <- cbind(1 - b, -b, 1 - b, -b) / sqrt(bernoulli_variance(b))
-  phi <- rowSums(shares * score1 * score2)
-  influence <- score1 * score2 - phi * (score1^2 + score2^2) / 2
+  # accuracy1, accuracy2: accuracies of the first and the second rater. standardised_right1,
+  # standardised_right2: their standardised variables "is right" in the four columns of `shares`.
+  accuracy1 <- shares[, 1L] + shares[, 2L]
+  accuracy2 <- shares[, 1L] + shares[, 3L]
+  standardised_right1 <- cbind(1 - accuracy1, 1 - accuracy1, -accuracy1, -accuracy1) /
+    sqrt(bernoulli_variance(accuracy1))
+  standardised_right2 <- cbind(1 - accuracy2, -accuracy2, 1 - accuracy2, -accuracy2) /
+    sqrt(bernoulli_variance(accuracy2))
+  phi <- rowSums(shares * standardised_right1 * standardised_right2)
+  influence <- standardised_right1 * standardised_right2 -
+    phi * (standardised_right1^2 + standardised_right2^2) / 2
   list(phi = phi, error = sqrt(rowSums(shares * influence^2)))
 }
 
-no_common_truth <- "no common case has a known truth"
+no_common_truth_reason <- "no common case has a known truth"
 
 # Adds the correlation of each pair, its standard error, its interval and the reason for missing
 # values to the table of pairs. Also adds the columns `covariance` and `spread`, which
@@ -271,32 +277,36 @@ add_correlations <- function(table, pairs, right_rates, weights_are_numbers) {
   columns <- c("known", "both_wrong", "coinciding", "expected", "surplus")
   table[columns] <- pairs[columns]
   n_known <- table$known
-  only_first_right <- pairs$one_right - pairs$both_right
-  shares <- cbind(pairs$both_right, only_first_right, pairs$two_right - pairs$both_right,
-    n_known - only_first_right - pairs$two_right) / n_known
+  n_only_first_right <- pairs$one_right - pairs$both_right
+  shares <- cbind(pairs$both_right, n_only_first_right, pairs$two_right - pairs$both_right,
+    n_known - n_only_first_right - pairs$two_right) / n_known
   correlations <- phi_of_shares(shares)
-  has_positive_error <- !is.na(correlations$error) & correlations$error > 1e-9
+  has_positive_std_error <- !is.na(correlations$error) & correlations$error > 1e-9
   # If one of the four `shares` of a pair is 0, one case is added to each of the four groups.
   # Otherwise the standard error would be much too small, for example if both are wrong on no case.
   needs_added_case <- rowSums(shares == 0) > 0
   filled_shares <- (shares * n_known + needs_added_case) / (n_known + 4 * needs_added_case)
   std_error <- phi_of_shares(filled_shares)$error / sqrt(n_known)
   table$estimate <- na_real(clamp(correlations$phi, -1, 1)) # removes rounding errors
-  if (weights_are_numbers) table$std.error[has_positive_error] <- std_error[has_positive_error]
+  if (weights_are_numbers) table$std.error[has_positive_std_error] <-
+    std_error[has_positive_std_error]
   table[limit_columns] <- fisher_limits(table$estimate, table$std.error, table$conf_level)
   table$reason <- if (weights_are_numbers) NA_character_ else
     paste0(no_interval_prefix, "weights are not counts, so there is no number of cases")
-  table$reason[!has_positive_error] <-
+  table$reason[!has_positive_std_error] <-
     paste0(no_interval_prefix, "the correlation is exactly 1 or -1")
   table$reason[is.na(table$estimate)] <- "one of the two raters is always right or always wrong"
-  table$reason[n_known == 0] <- no_common_truth
+  table$reason[n_known == 0] <- no_common_truth_reason
   # Accuracies of the first and the second rater of each pair, over all cases with known truth. They
   # are not computed from common cases, because two raters in a crowd are often right in all of
   # their few common cases.
-  a <- right_rates[table$one]
-  b <- right_rates[table$two]
-  covariances <- rowSums(shares * cbind((1 - a) * (1 - b), -(1 - a) * b, -a * (1 - b), a * b))
-  sd_products <- sqrt(bernoulli_variance(a) * bernoulli_variance(b))
+  accuracy1 <- right_rates[table$one]
+  accuracy2 <- right_rates[table$two]
+  covariances <- rowSums(shares * cbind(
+    (1 - accuracy1) * (1 - accuracy2), -(1 - accuracy1) * accuracy2,
+    -accuracy1 * (1 - accuracy2), accuracy1 * accuracy2
+  ))
+  sd_products <- sqrt(bernoulli_variance(accuracy1) * bernoulli_variance(accuracy2))
   # Covariance of the variables "is right", and product of their standard deviations. Both columns
   # are multiplied by the number of common cases with known truth.
   table$covariance <- ifelse(n_known > 0, n_known * covariances, 0)
@@ -325,11 +335,11 @@ weighted_mean_of_known <- function(x, weight) {
 # raters, and their intervals or ranges. `n_raters`: number of raters. `mean_ratings`: mean number
 # of ratings per case.
 panel_summary <- function(rater_pairs, answers, n_raters, mean_ratings) {
-  mean_rho <- mean_correlation(rater_pairs)
+  mean_pair_correlation <- mean_correlation(rater_pairs)
   # The mean is a ratio of two sums over pairs: covariances, and products of standard deviations.
   # Its standard error is computed from the influence of each case on the two sums.
   interval <- c(NA_real_, NA_real_)
-  if (any_known(rater_pairs$std.error) && !is.na(mean_rho)) {
+  if (any_known(rater_pairs$std.error) && !is.na(mean_pair_correlation)) {
     judge_accuracy <- right_rates(answers)
     is_rater_answer <- answers$judge <= n_raters
     judge <- answers$judge[is_rater_answer]
@@ -340,21 +350,23 @@ panel_summary <- function(rater_pairs, answers, n_raters, mean_ratings) {
     variance_terms <-
       ifelse(spread > 0, deviation^2 / spread, 0) * (sum_by_cell(spread)[row] - spread)
     influence <- (sum_by_cell(deviation)^2 - sum_by_cell(deviation^2)) / 2 -
-      mean_rho * sum_by_cell(variance_terms) / 2
+      mean_pair_correlation * sum_by_cell(variance_terms) / 2
     std_error <- sqrt(sum(answers$cells * influence^2)) / sum(rater_pairs$spread)
     if (std_error >= 1e-9) {
-      interval <- fisher_limits(mean_rho, std_error, rater_pairs$conf_level[[1L]])
+      interval <- fisher_limits(mean_pair_correlation, std_error, rater_pairs$conf_level[[1L]])
     }
   }
-  mean_lowest <- weighted_mean_of_known(rater_pairs$lowest, rater_pairs$n)
-  mean_highest <- weighted_mean_of_known(rater_pairs$highest, rater_pairs$n)
-  effective_at <- function(correlation) effective_raters(mean_ratings, correlation)
+  mean_lowest_correlation <- weighted_mean_of_known(rater_pairs$lowest, rater_pairs$n)
+  mean_highest_correlation <- weighted_mean_of_known(rater_pairs$highest, rater_pairs$n)
+  effective_number_at <- function(correlation) effective_number_of_raters(mean_ratings, correlation)
   list(
-    raters_per_case = mean_ratings, correlation = mean_rho, conf.low = interval[[1L]],
-    conf.high = interval[[2L]], effective = effective_at(mean_rho),
-    effective.low = effective_at(interval[[2L]]), effective.high = effective_at(interval[[1L]]),
-    lowest = mean_lowest, highest = mean_highest, effective.lowest = effective_at(mean_highest),
-    effective.highest = effective_at(mean_lowest),
+    raters_per_case = mean_ratings, correlation = mean_pair_correlation, conf.low = interval[[1L]],
+    conf.high = interval[[2L]], effective = effective_number_at(mean_pair_correlation),
+    effective.low = effective_number_at(interval[[2L]]),
+    effective.high = effective_number_at(interval[[1L]]),
+    lowest = mean_lowest_correlation, highest = mean_highest_correlation,
+    effective.lowest = effective_number_at(mean_highest_correlation),
+    effective.highest = effective_number_at(mean_lowest_correlation),
     surplus = weighted_mean_of_known(rater_pairs$surplus, rater_pairs$both_wrong)
   )
 }

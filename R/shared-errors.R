@@ -106,9 +106,9 @@ shared_errors <- function(x, known_truth = NULL, accuracy = NULL, coinciding = N
   if (n_judges < 2L) check_several_raters(x)
   accuracy_limits <- as_limits(accuracy, judges, "accuracy") %||%
     cbind(lower = rep(1 / n_categories(x), n_judges), upper = 1)
-  least_coinciding <- 1 / (n_categories(x) - 1)
-  if (!is.null(coinciding) && least_coinciding < 1) {
-    least_coinciding <- check_number(coinciding, "coinciding", 0, 1)
+  min_coinciding_share <- 1 / (n_categories(x) - 1)
+  if (!is.null(coinciding) && min_coinciding_share < 1) {
+    min_coinciding_share <- check_number(coinciding, "coinciding", 0, 1)
   }
   progress <- progress_bar("Pairs", n_judges)
   pairs <- na_real(core_shared_pairs(x$patterns, all_cells, progress$tick))
@@ -123,7 +123,7 @@ shared_errors <- function(x, known_truth = NULL, accuracy = NULL, coinciding = N
     pair_table <- add_correlations(pair_table, pairs, right_rates(answers), weights_are_counts(x))
   } else {
     pair_table <-
-      add_correlation_range(pair_table, pairs$agreeing, x, accuracy_limits, least_coinciding)
+      add_correlation_range(pair_table, pairs$agreeing, x, accuracy_limits, min_coinciding_share)
   }
   rater_pairs <- pair_table[pair_table$kind == "raters", ]
   mean_ratings <- ratings_per_case(x)
@@ -135,8 +135,8 @@ shared_errors <- function(x, known_truth = NULL, accuracy = NULL, coinciding = N
       raters = n_raters(x), systems = n_systems(x), n = count_cases(x),
       known = sum(used_cells$weight)
     ),
-    options = list(conf_level = conf_level, limits = accuracy_limits, coinciding = least_coinciding,
-      silent = abstain_note(x)),
+    options = list(conf_level = conf_level, limits = accuracy_limits,
+      coinciding = min_coinciding_share, silent = abstain_note(x)),
     judges = judges
   )
 }
@@ -217,13 +217,15 @@ new_pair_table <- function(pairs, judges, raters, conf_level) {
 complete_pair_table <- function(x) {
   n_judges <- length(x$judges)
   check_pair_numbers(n_judges, n_pair_columns)
-  n_as_first <- (n_judges - 1):1 # number of pairs in which each rater is the first
+  n_pairs_as_first <- (n_judges - 1):1 # number of pairs in which each rater is the first
   pairs <- list(
-    one = rep.int(rev(n_as_first), n_as_first), two = sequence(n_as_first, 2:n_judges), n = 0
+    one = rep.int(rev(n_pairs_as_first), n_pairs_as_first),
+    two = sequence(n_pairs_as_first, 2:n_judges), n = 0
   )
   table <- new_pair_table(pairs, x$judges, x$counts$raters, x$options$conf_level)
-  if (x$counts$known > 0) table[c("both_wrong", "reason")] <- list(0, no_common_truth)
-  rows_before <- cumsum(c(0, n_as_first)) # number of rows before the first row of each first rater
+  if (x$counts$known > 0) table[c("both_wrong", "reason")] <- list(0, no_common_truth_reason)
+  # Number of rows before the first row of each first rater.
+  rows_before <- cumsum(c(0, n_pairs_as_first))
   table[rows_before[x$pairs$one] + x$pairs$two - x$pairs$one, ] <- x$pairs
   table[!names(table) %in% c("one", "two", "covariance", "spread", "conf_level")]
 }
@@ -233,8 +235,8 @@ complete_pair_table <- function(x) {
 # Adds the columns `lowest` and `highest`: the range of the correlation if no truth is known.
 # * agreeing: number of cases on which the pair agrees.
 # * limits: lowest and highest accuracy of each rater and system, a matrix with two columns.
-# * least_coinciding: smallest share of equal answers if both raters are wrong.
-add_correlation_range <- function(table, agreeing, x, limits, least_coinciding) {
+# * min_coinciding_share: smallest share of equal answers if both raters are wrong.
+add_correlation_range <- function(table, agreeing, x, limits, min_coinciding_share) {
   # If weights are probabilities of cases, the distribution of cases is known. The agreement then
   # has no sampling error, so the number of cases is infinite.
   interval <- wilson_interval(
@@ -251,7 +253,7 @@ add_correlation_range <- function(table, agreeing, x, limits, least_coinciding) 
     needed_percents <- unique(unlist(percent_sets[rows]))
     range_by_percent <- vapply(
       needed_percents / 100, correlation_range, c(0, 0), first = limits[table$one[[rows[[1L]]]], ],
-      second = limits[table$two[[rows[[1L]]]], ], least_coinciding = least_coinciding
+      second = limits[table$two[[rows[[1L]]]], ], min_coinciding_share = min_coinciding_share
     )
     table[rows, c("lowest", "highest")] <- stack_rows(percent_sets[rows], function(pair_percents) {
       defined_limits <- na.omit(c(range_by_percent[, match(pair_percents, needed_percents)]))
@@ -265,15 +267,15 @@ add_correlation_range <- function(table, agreeing, x, limits, least_coinciding) 
 # the share `agreement` of the cases. Searches a grid of accuracies, which is refined around the
 # best points.
 # * first, second: limits of the accuracy of each rater.
-# * least_coinciding: smallest share of equal answers among the cases on which both are wrong.
+# * min_coinciding_share: smallest share of equal answers among the cases on which both are wrong.
 #
 # The formulas are in the help page of shared_errors().
-correlation_range <- function(agreement, first, second, least_coinciding) {
+correlation_range <- function(agreement, first, second, min_coinciding_share) {
   correlation_at <- function(a, b, highest) {
     # Smallest and largest probability that both raters are right, given accuracies `a` and `b`.
     min_both_right <- pmax(0, (a + b - 1 + agreement) / 2)
     max_both_right <- pmin(
-      a, b, agreement, (agreement - least_coinciding * (1 - a - b)) / (1 + least_coinciding)
+      a, b, agreement, (agreement - min_coinciding_share * (1 - a - b)) / (1 + min_coinciding_share)
     )
     correlation <- ((if (highest) max_both_right else min_both_right) - a * b) /
       sqrt(bernoulli_variance(a) * bernoulli_variance(b))
@@ -320,11 +322,11 @@ refine_maximum <- function(value, centre, grid_step, first, second) {
     ))
   }
   for (round in 1:6) {
-    a <- grid_near(1L, first)
-    b <- grid_near(2L, second)
-    grid_values <- outer(a, b, value)
+    grid1 <- grid_near(1L, first)
+    grid2 <- grid_near(2L, second)
+    grid_values <- outer(grid1, grid2, value)
     best_index <- arrayInd(which.max(grid_values), dim(grid_values))
-    centre <- c(a[[best_index[[1L]]]], b[[best_index[[2L]]]])
+    centre <- c(grid1[[best_index[[1L]]]], grid2[[best_index[[2L]]]])
     grid_step <- grid_step / 3
   }
   max(grid_values, na.rm = TRUE)
@@ -335,7 +337,7 @@ refine_maximum <- function(value, centre, grid_step, first, second) {
 # Returns the effective number of raters: the number of raters with independent errors whose mean
 # error has the same variance as the mean error of the actual raters. The formula uses the design
 # effect of Kish. `raters`: number of raters. `correlation`: mean correlation of errors.
-effective_raters <- function(raters, correlation) {
+effective_number_of_raters <- function(raters, correlation) {
   design_effect <- 1 + (raters - 1) * correlation
   ifelse(design_effect > 0, raters / design_effect, Inf)
 }
@@ -362,16 +364,17 @@ rater_table <- function(rater_pairs, raters, answers, mean_ratings) {
     has_spread, sum_without_rater(rater_pairs$covariance) / sum_without_rater(rater_pairs$spread),
     NA_real_
   )
-  effective_without_rater <- if (n_raters < 3L) 1 else
-    effective_raters(mean_ratings * (n_raters - 1) / n_raters, correlation_without_rater)
+  effective_number_without_rater <- if (n_raters < 3L) 1 else
+    effective_number_of_raters(mean_ratings * (n_raters - 1) / n_raters, correlation_without_rater)
   columns_tibble(
     rater = raters,
     n = core_pattern_weights(answers$judge, answers$weight, answers$judges)[seq_len(n_raters)],
     accuracy = na_real(right_rates(answers)[seq_len(n_raters)]),
     correlation =
       na_real(sum_with_rater(rater_pairs$covariance) / sum_with_rater(rater_pairs$spread)),
-    effective = as.double(effective_without_rater),
-    change = effective_without_rater - effective_raters(mean_ratings, mean_correlation(rater_pairs))
+    effective = as.double(effective_number_without_rater),
+    change = effective_number_without_rater -
+      effective_number_of_raters(mean_ratings, mean_correlation(rater_pairs))
   )
 }
 

@@ -15,11 +15,11 @@ save_checkpoint <- function(study, path, hashes) {
   # The content is computed before replace_file() is called. Otherwise replace_file() would report
   # an error in this computation as a failure to write the file.
   content <- checkpoint_content(study, hashes)
-  failure <- replace_file(
-    path, function(temporary) write_hashed(content, temporary),
-    function(temporary) identical(read_hashed(temporary), content)
+  failure_reason <- replace_file(
+    path, function(temporary) write_hashed_file(content, temporary),
+    function(temporary) identical(read_hashed_file(temporary), content)
   )
-  abort_checkpoint_if(failure, path, "cannot be written.", x = escape_braces(failure),
+  abort_checkpoint_if(failure_reason, path, "cannot be written.", x = escape_braces(failure_reason),
     i = "Check that you may write to the folder, and that the disk is not full.")
 }
 
@@ -110,7 +110,7 @@ names_in_code <- function(code) {
 
 # Writes an RDS file followed by a hash of its bytes, which readRDS() ignores. The hash detects
 # damaged files. Without a hash, changed bytes could give wrong but plausible numbers, or crash R.
-write_hashed <- function(object, path) {
+write_hashed_file <- function(object, path) {
   saveRDS(object, path)
   hash <- hash_bytes(file_bytes(path))
   connection <- file(path, "ab")
@@ -118,10 +118,10 @@ write_hashed <- function(object, path) {
   writeBin(hash, connection)
 }
 
-# Reads a file that write_hashed() wrote, and returns its object. Returns NULL if the hash is wrong
-# or the object is not a plain list (see is_plain_list()). The object is put into a list directly,
-# because assigning the object to a variable could evaluate a promise, and so run code.
-read_hashed <- function(path) {
+# Reads a file that write_hashed_file() wrote, and returns its object. Returns NULL if the hash is
+# wrong or the object is not a plain list (see is_plain_list()). The object is put into a list
+# directly, because assigning the object to a variable could evaluate a promise, and so run code.
+read_hashed_file <- function(path) {
   bytes <- file_bytes(path)
   hash <- tail(bytes, 32L)
   bytes <- head(bytes, -32L)
@@ -185,7 +185,7 @@ lock_store <- new.env()
 # differs in a part. `any_seed`: may the seed differ?
 resume_study <- function(study, path, any_seed) {
   if (!file.exists(path)) return(study)
-  saved_content <- tryCatch(suppressWarnings(read_hashed(path)), error = identity)
+  saved_content <- tryCatch(suppressWarnings(read_hashed_file(path)), error = identity)
   requested_content <- checkpoint_content(study)
   abort_checkpoint_if(!identical(names(saved_content), names(requested_content)), path,
     "was not written by a study of this version of the package, or has been changed.",
@@ -215,26 +215,31 @@ resume_study <- function(study, path, any_seed) {
 # that this package wrote the file. `saved`: content of the file, see checkpoint_content().
 check_saved_content <- function(saved, study, path) {
   is_integer_vector <- function(x, n) is.integer(x) && length(x) == n && !anyNA(x)
-  n_done <- saved$done # number of finished runs of each cell, see study_cells()
+  n_finished_runs <- saved$done # number of finished runs of each cell, see study_cells()
   is_damaged <- c(
     runs = !is_integer_vector(saved$runs, 1L),
     seed = !is_integer_vector(saved$seed, length(study$seed)),
-    done = !is_integer_vector(n_done, length(study$done)) || any(n_done < 0L | n_done > study$runs)
+    done = !is_integer_vector(n_finished_runs, length(study$done)) ||
+      any(n_finished_runs < 0L | n_finished_runs > study$runs)
   )
   if (!any(is_damaged)) {
     # `results` must have the columns and rows of the finished runs.
     results <- saved$results
-    systems <- lapply(study_cells(study), function(cell) names(cell$design$systems))
-    rows_per_run <- lengths(systems) * length(study$estimators)
-    number_columns <- c("estimate", interval_columns, "expected", "sample")
-    are_results_valid <- if (sum(n_done) == 0L) is.null(results) else
+    systems_of_cells <- lapply(study_cells(study), function(cell) names(cell$design$systems))
+    rows_per_run <- lengths(systems_of_cells) * length(study$estimators)
+    numeric_columns <- c("estimate", interval_columns, "expected", "sample")
+    are_results_valid <- if (sum(n_finished_runs) == 0L) is.null(results) else
       is.list(results) && is.character(results$condition) &&
-        all(lengths(results) == sum(n_done * rows_per_run)) &&
-        all(map_lgl(number_columns, function(column) is.double(results[[column]]))) &&
-        identical(results$cell, rep(seq_along(n_done), n_done * rows_per_run)) &&
-        identical(results$run, unlist(Map(rep, lapply(n_done, seq_len), each = rows_per_run))) &&
+        all(lengths(results) == sum(n_finished_runs * rows_per_run)) &&
+        all(map_lgl(numeric_columns, function(column) is.double(results[[column]]))) &&
+        identical(results$cell, rep(seq_along(n_finished_runs), n_finished_runs * rows_per_run)) &&
+        identical(
+          results$run, unlist(Map(rep, lapply(n_finished_runs, seq_len), each = rows_per_run))
+        ) &&
         identical(unique(results$estimator), names(study$estimators)) &&
-        all(unlist(Map(`%in%`, split(results$system, results$cell), systems[n_done > 0L])))
+        all(unlist(Map(
+          `%in%`, split(results$system, results$cell), systems_of_cells[n_finished_runs > 0L]
+        )))
     is_damaged <- c(results = !are_results_valid)
   }
   abort_checkpoint_if(any(is_damaged), path, "is damaged.",

@@ -55,15 +55,15 @@ exact_limit <- function(design, estimator = "binned", ...) {
 exact_panel <- function(design, panel) {
   category_count <- n_categories(design)
   rater_count <- n_raters(design)
-  n_hidden <- length(design$hidden)
+  n_hidden_systems <- length(design$hidden)
   n_codes <- category_count + any(design$missing > 0)
-  n_combinations <- n_codes^rater_count * category_count^(1 + n_hidden)
+  n_combinations <- n_codes^rater_count * category_count^(1 + n_hidden_systems)
   abort_argument_if(n_combinations > 2e6, "design",
     "{.arg design} has too many combinations of answers.",
     x = "There are {signif(n_combinations, 3)} combinations. At most two million can be
         enumerated.", i = "Use fewer raters or categories.")
-  probabilities <- copy_answers(joint_answers(design, panel), design$copying)
-  if (n_hidden > 0L) probabilities <- apply(probabilities, seq_len(rater_count + 1L), sum)
+  probabilities <- copy_answers(joint_probabilities_of_answers(design, panel), design$copying)
+  if (n_hidden_systems > 0L) probabilities <- apply(probabilities, seq_len(rater_count + 1L), sum)
   if (n_codes > category_count) for (j in seq_len(rater_count))
     probabilities <- drop_answers_at_random(probabilities, j, design$missing[[j]])
   answer_codes <- which(probabilities > 0, arr.ind = TRUE)
@@ -85,7 +85,7 @@ exact_panel <- function(design, panel) {
 # Returns the joint probabilities of all answers before raters copy answers, an array with a
 # dimension for each rater and system. Effects of cases, such as their difficulty, are integrated
 # out by quadrature. `panel`: see exact_panel().
-joint_answers <- function(design, panel) {
+joint_probabilities_of_answers <- function(design, panel) {
   n_strata <- nrow(design$strata)
   quadrature_nodes <- case_quadrature_nodes(design)
   probabilities <- 0
@@ -116,10 +116,13 @@ copy_answers <- function(probability, copying) {
     # If the rater copies, its answer is equal to the answer of rater `from`. Cells with these equal
     # answers then get the joint probability of the answers of all other raters and systems.
     other_judges <- seq_along(dim(probability))[-copier]
-    marginal <- sweep(0 * probability, other_judges, apply(probability, other_judges, sum), `+`)
-    is_same <- slice.index(marginal, copier) == slice.index(marginal, copying$from[[i]])
+    marginal_probability <-
+      sweep(0 * probability, other_judges, apply(probability, other_judges, sum), `+`)
+    is_same_answer <- slice.index(marginal_probability, copier) ==
+      slice.index(marginal_probability, copying$from[[i]])
     copy_probability <- copying$probability[[i]]
-    probability <- (1 - copy_probability) * probability + copy_probability * marginal * is_same
+    probability <- (1 - copy_probability) * probability +
+      copy_probability * marginal_probability * is_same_answer
   }
   probability
 }

@@ -108,19 +108,19 @@ summarise_errors <- function(target, group, margin) {
       n_panels <- n_distinct(group$panel[has_value])
       sqrt(bernoulli_variance(add_half_cases(mean(x), n_panels)) / n_panels)
     } else {
-      mean_mcse(x, has_value, group$cell, group$panel)
+      mcse_of_mean(x, has_value, group$cell, group$panel)
     }
     setNames(list(mean(x), mcse), c(name, paste0(name, "_mcse")))
   }
-  mean_square <- mean_with_mcse("rmse", errors^2)
-  rmse <- sqrt(mean_square$rmse)
+  mean_square_with_mcse <- mean_with_mcse("rmse", errors^2)
+  rmse <- sqrt(mean_square_with_mcse$rmse)
   na_real(c(
     list(
       target = target, estimates = nrow(group), missing = mean(is.na(group$estimate)),
       failed = sum(has_failed(group)), truth = mean(accuracy[is_compared])
     ),
     mean_with_mcse("bias", errors),
-    list(rmse = rmse, rmse_mcse = mean_square$rmse_mcse / (2 * rmse)),
+    list(rmse = rmse, rmse_mcse = mean_square_with_mcse$rmse_mcse / (2 * rmse)),
     # Share of absolute errors up to the margin. The tolerance allows for rounding errors.
     mean_with_mcse("within", abs(errors) <= margin + 1e-9),
     mean_with_mcse("coverage",
@@ -134,7 +134,7 @@ summarise_errors <- function(target, group, margin) {
 # * has_value: for each estimate, does `x` contain its value?
 # * cell, panel: numbers of the cell (a combination of design, number of cases and system) and of
 #   the panel of each estimate.
-mean_mcse <- function(x, has_value, cell, panel) {
+mcse_of_mean <- function(x, has_value, cell, panel) {
   if (is_empty(x)) return(NA_real_)
   deviation <- replace(double(length(has_value)), has_value, x - mean(x))
   # Variance of the sum of the deviations in each cell. Values of the same panel are not
@@ -156,10 +156,10 @@ new_study_result <- function(study) {
   estimators <- names(study$estimators)
   n_panels <- n_cells * study$runs
   table <- summary.simulation_study(study, by = c("design", "n", "estimator"))
-  has_expected_accuracy <- table$design %in% estimates$design[has_expected(estimates)]
+  has_expected_accuracy <- table$design %in% estimates$design[knows_expected_accuracy(estimates)]
   table <- table[table$target == ifelse(has_expected_accuracy, "expected", "sample"), ]
   for (name in c("bias", "rmse", "coverage")) {
-    printed_values <- format_with_error(format_decimals(table[[name]]),
+    printed_values <- format_with_std_error(format_decimals(table[[name]]),
       format_decimals(table[[paste0(name, "_mcse")]]))
     table[[name]] <- replace(printed_values, is.na(table[[name]]), "")
   }
@@ -186,7 +186,7 @@ new_study_result <- function(study) {
 study_estimates <- function(x) as_tibble(list2DF(x$results[names(x$results) != "cell"]))
 
 study_notes <- function(estimates) {
-  has_expected_accuracy <- has_expected(estimates)
+  has_expected_accuracy <- knows_expected_accuracy(estimates)
   undrawn_rows <- which(estimates$condition == "fallible_error_design")
   failed_rows <- setdiff(which(has_failed(estimates)), undrawn_rows)
   first_failed_row <- estimates[failed_rows[1L], ]
@@ -228,7 +228,7 @@ study_notes <- function(estimates) {
 }
 
 # Does the design of each estimate have expected accuracies? A user-defined design may have none.
-has_expected <- function(estimates) {
+knows_expected_accuracy <- function(estimates) {
   estimates$design %in% estimates$design[!is.na(estimates$expected)]
 }
 
@@ -237,6 +237,6 @@ has_failed <- function(estimates) !is.na(estimates$condition)
 
 # Formats values with their Monte Carlo standard errors in brackets. Standard errors that are NA are
 # left out.
-format_with_error <- function(value, error) {
-  ifelse(error == "NA", value, sprintf("%s (%s)", value, error))
+format_with_std_error <- function(value, std_error) {
+  ifelse(std_error == "NA", value, sprintf("%s (%s)", value, std_error))
 }

@@ -124,8 +124,8 @@ new_study <- function(designs, estimators, runs, n, panels, seed) {
 as_designs <- function(designs, n = NULL) {
   is_design <- function(x) inherits(x, "rater_design") || is.function(x)
   if (is_design(designs)) designs <- list(design = designs)
-  is_valid <- is.list(designs) && !is_empty(designs) && all(map_lgl(designs, is_design))
-  abort_argument_if(!is_valid, "designs",
+  is_valid_list <- is.list(designs) && !is_empty(designs) && all(map_lgl(designs, is_design))
+  abort_argument_if(!is_valid_list, "designs",
     "must be a {.cls rater_design}, a function of the number of cases, or a list of both.",
     not = designs, i = "Make designs with {.fun rater_design} or {.fun lehner_design}.")
   design_names <- names2(designs)
@@ -156,9 +156,9 @@ check_distinct_counts <- function(x, arg, min = 1L, max = .Machine$integer.max) 
 continue_study <- function(study, threads, checkpoint, any_seed = TRUE) {
   threads <- check_threads(threads)
   if (!is.null(checkpoint)) {
-    is_valid <- is_string(checkpoint) && validEnc(checkpoint) && dir.exists(dirname(checkpoint)) &&
-      !dir.exists(checkpoint)
-    abort_argument_if(!is_valid, "checkpoint",
+    is_valid_path <- is_string(checkpoint) && validEnc(checkpoint) &&
+      dir.exists(dirname(checkpoint)) && !dir.exists(checkpoint)
+    abort_argument_if(!is_valid_path, "checkpoint",
       "must be the path of a file in a folder that exists.", not = checkpoint)
     # Estimators may change the working directory, so the path must be absolute. Symbolic links are
     # resolved, so that a file with two names has one lock.

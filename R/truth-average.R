@@ -140,16 +140,16 @@ fit_calibration <- function(labels, gold, x) {
   weight <- sampling_weights(gold, rated_gold_rows)
   weight <- weight / mean(weight) * weights_of_cases(x)[gold_case_numbers]
   labels <- pick_rows(labels, x$index[gold_case_numbers])
-  log_powers <- log(0.2) + 0:32 * log(25) / 32
-  log_posterior <- map_dbl(log_powers, function(log_power) {
+  log_exponents <- log(0.2) + 0:32 * log(25) / 32
+  log_posterior <- map_dbl(log_exponents, function(log_exponent) {
     probability_of_truth <-
-      raise_power(labels, exp(log_power))[cbind(seq_along(gold_truth), gold_truth)]
-    sum(weight * log(pmax(probability_of_truth, 1e-6))) - log_power^2 / (2 * 0.5^2)
+      raise_power(labels, exp(log_exponent))[cbind(seq_along(gold_truth), gold_truth)]
+    sum(weight * log(pmax(probability_of_truth, 1e-6))) - log_exponent^2 / (2 * 0.5^2)
   })
-  power <- exp(weighted.mean(log_powers, exp(log_posterior - max(log_posterior))))
-  expected_counts <- colSums(weight * raise_power(labels, power))
+  exponent <- exp(weighted.mean(log_exponents, exp(log_posterior - max(log_posterior))))
+  expected_counts <- colSums(weight * raise_power(labels, exponent))
   observed_counts <- rowsum_codes(gold_truth, weight, ncol(labels))
-  list(power = power, rates = unname((observed_counts + 5) / (expected_counts + 5)),
+  list(power = exponent, rates = unname((observed_counts + 5) / (expected_counts + 5)),
     cases = length(rated_gold_rows))
 }
 
@@ -180,7 +180,7 @@ average_labels <- function(x, known = nothing_known) {
   if (!is_empty(known$truth)) known$truth <- truth_of_patterns(x)
   algebraic_fit <- fit_algebraic(x)
   algebraic_fit$identified <- if (has_known_truth) "yes" else
-    abstain_decision$identified %||% identified_for_labels(algebraic_fit)
+    abstain_decision$identified %||% identification_for_labels(algebraic_fit)
   is_certain <- is_known_pattern(list(x = x, known = known))
   if (algebraic_fit$identified != "yes") {
     reason <- reason_of_fit(algebraic_fit)
@@ -222,7 +222,7 @@ may_agree_by_chance <- function(x) {
 # association must be positive. If it is negative, one of the raters may use the categories in the
 # opposite sense, and the ratings do not show which rater. The labels would then depend on the order
 # of the raters.
-identified_for_labels <- function(fit) {
+identification_for_labels <- function(fit) {
   if (fit$identified == "constant_raters") return(fit$identified)
   two_raters_disagree <- n_distinct(rating_rater(fit$x)) == 2L && !raters_always_agree(fit$x)
   if (two_raters_disagree && rater_association(fit$x)$excess <= 1e-9) return("unrelated")
@@ -254,11 +254,11 @@ fit_average_models <- function(x, known, abstain_decision) {
 # of core_fit_pooled(), from abstention_arguments(). With a million ratings or more, the fit stops
 # earlier.
 fit_around_centre <- function(one_coin, x, known, abstention_settings) {
-  is_small <- n_ratings(x) < 1e6
+  is_small_data_set <- n_ratings(x) < 1e6
   core_fit_pooled(
     x$patterns, weights_of_labels(x), known, c(unclass(dawid_skene()), abstention_settings),
     one_coin,
-    if (is_small) 1e-9 else 1e-4, if (is_small) max_pooled_iterations else 3000L,
+    if (is_small_data_set) 1e-9 else 1e-4, if (is_small_data_set) max_pooled_iterations else 3000L,
     default_threads(), no_tick
   )
 }
@@ -300,10 +300,10 @@ flatten_probabilities <- function(posterior, rating_counts, rho, weight, is_cert
   largest_rate_power[top_cells] <- 1
   rate_power <- -row_maximum(-largest_rate_power)
   rate_power[rowSums(exp(log_posterior) >= exp(log_posterior[top_cells]) - 1e-12) > 1L] <- 0 # ties
-  log_flattened <-
+  log_flattened_posterior <-
     likelihood_power * log_posterior + rate_power * (1 - likelihood_power) * log_rates
-  log_flattened[original_posterior == 0] <- -Inf
-  posterior[rows_to_flatten, ] <- softmax(log_flattened)
+  log_flattened_posterior[original_posterior == 0] <- -Inf
+  posterior[rows_to_flatten, ] <- softmax(log_flattened_posterior)
   posterior
 }
 

@@ -173,13 +173,13 @@ max_shown_categories <- 10L # largest number of columns of categories that print
 # Returns the table that print() shows. Columns of categories have the internal names X.1, X.2 and
 # so on, because a category may have the name of another column.
 labels_to_print <- function(table) {
-  first_cases <- head(table, max_view_rows)
-  probability <- probability_matrix(first_cases, "x")
+  shown_cases <- head(table, max_view_rows)
+  probability <- probability_matrix(shown_cases, "x")
   shown_categories <- head(colnames(probability), max_shown_categories)
   column_numbers <- seq_along(shown_categories)
   top_label <- most_probable(probability)
   view(
-    data.frame(case = as_label(first_cases$case),
+    data.frame(case = as_label(shown_cases$case),
       label = colnames(probability)[top_label$category], probability = top_label$probability,
       X = pick_columns(unname(probability), column_numbers)),
     c("case", "label", if (length(shown_categories) > 2L) "probability",

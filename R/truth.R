@@ -260,18 +260,19 @@ calibration <- function(x, truth = NULL, bins = 10L, conf_level = default_conf_l
 # Creates the result of calibration(). `calibration_properties`: a list of the level of the
 # intervals, and the number of cases.
 new_calibration <- function(table, calibration_properties) {
-  n_outside <- sum(table$probability < table$conf.low | table$probability > table$conf.high)
+  n_bins_outside_interval <-
+    sum(table$probability < table$conf.low | table$probability > table$conf.high)
   mean_error <- weighted.mean(abs(table$share - table$probability), table$n)
   new_result("calibration",
     again = new_calibration, tables = list(bins = table), about = calibration_properties,
     facts = list(
-      bins = nrow(table), cases = calibration_properties$cases, outside = n_outside,
+      bins = nrow(table), cases = calibration_properties$cases, outside = n_bins_outside_interval,
       error = mean_error,
       conf_level = calibration_properties$conf_level
     ),
     line = fill_template("Probabilities differ from shares of true categories by %s on average,
       and are outside the interval in %s of %s",
-      format_decimals(mean_error, 2L), n_outside, count_noun(nrow(table), "bin")),
+      format_decimals(mean_error, 2L), n_bins_outside_interval, count_noun(nrow(table), "bin")),
     shown = view(
       table, digits = c(3L, lower = 2L, upper = 2L), level = calibration_properties$conf_level,
       left = NULL
@@ -347,8 +348,8 @@ as_truth_table <- function(truth, arg, keys = NULL) {
   abort_if(!is.na(conflicting_row), "case", "Each case must have only one true category.",
     x = "Case {.val {case[conflicting_row]}} has {.val {category[first_rows[conflicting_row]]}} and
         {.val {category[conflicting_row]}} in {.arg {arg}}.", row = known_rows[conflicting_row])
-  is_first <- !duplicated(case)
-  list(case = case[is_first], truth = category[is_first])
+  is_first_of_case <- !duplicated(case)
+  list(case = case[is_first_of_case], truth = category[is_first_of_case])
 }
 
 # Is each element of `x` a label? The result is FALSE for missing and blank values.

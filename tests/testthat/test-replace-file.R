@@ -55,8 +55,8 @@ test_that("a full disk leaves nothing beside the file, and the file as it was", 
     study$more <- stats::runif(n)
     put <- replace_file(file, function(beside) {
       file.symlink("/dev/full", beside)
-      write_hashed(study, beside)
-    }, function(beside) inherits(read_hashed(beside), "simulation_study"))
+      write_hashed_file(study, beside)
+    }, function(beside) inherits(read_hashed_file(beside), "simulation_study"))
     expect_type(put, "character")
     expect_identical(
       list.files(dirname(file), "^[.]fallible", all.files = TRUE), character()

@@ -68,7 +68,7 @@ test_that("bins have equal numbers of cases and keep ties together", {
   three <- matrix(c(.6, .3, .1, .2, .7, .1, .5, .3, .2, NA, NA, NA), 4, byrow = TRUE)
   found <- bins_of_scores(three, rep(1, 4), "probability", c(1L, 2L, 1L, 3L))
   expect_identical(found$code[[4]], 0L)
-  expect_gt(found$position[[2]], max(found$position[c(1, 3)]) + bins_between - 1)
+  expect_gt(found$position[[2]], max(found$position[c(1, 3)]) + category_gap - 1)
 })
 
 test_that("laws change evenly between the middles of bins", {

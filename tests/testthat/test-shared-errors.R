@@ -82,9 +82,9 @@ test_that("coinciding wrong answers are counted, and expected from different cas
 })
 
 test_that("six raters whose errors correlate by .42 are worth 1.9", {
-  expect_equal(effective_raters(6, 0.42), 1.935484, tolerance = 1e-6)
-  expect_identical(effective_raters(5, 0), 5)
-  expect_identical(effective_raters(5, 1), 1)
+  expect_equal(effective_number_of_raters(6, 0.42), 1.935484, tolerance = 1e-6)
+  expect_identical(effective_number_of_raters(5, 0), 5)
+  expect_identical(effective_number_of_raters(5, 1), 1)
   set.seed(3)
   truth <- rep(c("yes", "no"), 2000)
   # With probability sqrt(.42) a coin that raters share decides whether a rater is right.

@@ -137,7 +137,7 @@ test_that("only files that are as a study wrote them are read", {
   refused()
   saveRDS(study, file)
   refused()
-  write_hashed(1, file)
+  write_hashed_file(1, file)
   refused()
   writeBin(bytes, file)
   expect_message(again <- run(), "4 panels are done")
@@ -178,7 +178,7 @@ test_that("nothing in a file is called, whatever it holds", {
     pairs = put("results", as.pairlist(saved$results)), primitive = put("runs", sum)
   )
   for (name in names(forged)) {
-    write_hashed(forged[[name]], file)
+    write_hashed_file(forged[[name]], file)
     expect_error(run(), "was not written by a study", class = "fallible_error_file", info = name)
     expect_false(file.exists(mark), info = name)
   }
@@ -300,7 +300,7 @@ test_that("a file of another version of the package is refused", {
   writeBin(charToRaw(hash), con)
   close(con)
   expect_error(run(2), "of this version", class = "fallible_error_file")
-  write_hashed(checkpoint_content(study), file)
+  write_hashed_file(checkpoint_content(study), file)
   expect_message(more <- run(3), "4 panels are done")
   expect_identical(tidy(more)$run, rep(rep(1:3, each = 2), 2))
 })
@@ -314,7 +314,7 @@ test_that("a file of which parts are not as they were written is refused", {
   }
   study <- run()
   refused <- function(field, change) {
-    write_hashed(checkpoint_content(change(study)), file)
+    write_hashed_file(checkpoint_content(change(study)), file)
     expect_error(run(), paste0("damaged.*", field), class = "fallible_error_file")
   }
   refused("seed", function(s) replace(s, "seed", "a"))
@@ -334,9 +334,9 @@ test_that("a file of which parts are not as they were written is refused", {
       s
     })
   }
-  write_hashed(checkpoint_content(study), file)
+  write_hashed_file(checkpoint_content(study), file)
   expect_message(more <- run(runs = 5), "8 panels are done")
-  write_hashed(checkpoint_content(more), file)
+  write_hashed_file(checkpoint_content(more), file)
   expect_message(again <- run(runs = 5), "10 panels are done")
   expect_identical(tidy(again), tidy(more))
 })
