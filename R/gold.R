@@ -365,7 +365,7 @@ explained_share_sd <- 0.2
 # Returns the number of gold labels of cases without ratings that give the same precision as one
 # gold label of a case with ratings: an estimate and two limits. `explained_share`: result of
 # expected_explained_share().
-n_equivalent_labels <- function(explained_share, conf_level) {
+equivalent_labels_with_range <- function(explained_share, conf_level) {
   share_margin <- normal_quantile(conf_level) * explained_share_sd
   limits <- clamp(
     explained_share + c(estimate = 0, conf.low = -share_margin, conf.high = share_margin), 0,

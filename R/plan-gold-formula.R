@@ -260,7 +260,7 @@ plan_gold_rows <- function(quantity, settings) {
   # With a pilot, the worth of an accuracy is estimated from gold cases, without confidence limits.
   # Otherwise it is a rough estimate from ratings, with confidence limits.
   worth <- if (is.null(quantity$p.value)) {
-    n_equivalent_labels(quantity$explained, settings$conf_level)
+    equivalent_labels_with_range(quantity$explained, settings$conf_level)
   } else {
     c(estimate = 1 / (1 - quantity$explained), conf.low = NA, conf.high = NA)
   }

@@ -112,6 +112,6 @@ test_that("errors on known truth show how to add a case and which column to rena
   expect_error(fit_raters(x, known_truth = c("p21/1" = "x")), "add a row with the rating .NA.",
     class = "fallible_error_case")
   gold <- data.frame(prompt_id = "p1", version = 1, truth = "x")
-  expect_error(fit_raters(x, known_truth = gold), "mean \"prompt.id\".*Rename the columns",
+  expect_error(fit_raters(x, known_truth = gold), "mean \"prompt.id\".*Rename or add columns",
     class = "fallible_error_columns")
 })

@@ -258,10 +258,10 @@ test_that("ratings are worth what predictions explain", {
   expect_equal(explained(half), 0.9)
   expect_identical(explained(summarise_predictions(rep(0.4, 10))), 0)
   expect_identical(explained(summarise_predictions(rep(1, 10))), 0)
-  worth <- n_equivalent_labels(0.4, 0.9)
+  worth <- equivalent_labels_with_range(0.4, 0.9)
   expect_equal(worth[["estimate"]], 1 / 0.6)
   expect_equal(worth[["conf.low"]], 1 / (1 - max(0, 0.4 - qnorm(0.95) * 0.2)))
-  expect_lte(n_equivalent_labels(0.9, 0.9)[["conf.high"]], 20 + 1e-9)
+  expect_lte(equivalent_labels_with_range(0.9, 0.9)[["conf.high"]], 20 + 1e-9)
 })
 
 test_that("predictions worth nothing save nothing, however unequal the weights", {
