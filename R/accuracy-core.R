@@ -240,7 +240,7 @@ shared_errors_note <- function(x) {
 # Returns the sentence about the assumed shared errors for a methods paragraph.
 explain_shared_errors <- function(estimate) {
   independence_text <- paste("Systems and raters are taken to err",
-    if (estimate$options$method == "average") "independently given the truth" else
+    if (is_averaged(estimate)) "independently given the truth" else
       independence_words(estimate$fit$model))
   sub("{moved}", format_span(estimate$details$common, whole_percent), fixed = TRUE, switch(
     if (shows_no_shared_errors(estimate)) "no sign" else

@@ -165,8 +165,8 @@ describe_rater_agreement <- function(glance_columns, model) {
     "Raters: agreement %s (Fleiss' kappa %s), accuracy %s %s",
     percent(glance_columns$agreement), format_decimals(glance_columns$kappa, 2L),
     format_decimals(glance_columns$rater_accuracy),
-    if (independence_words(model) == "independently given the truth") "if independent" else
-      "under the model"
+    if (model_is_dependent(model) || inherits(model, "own_model")) "under the model" else
+      "if independent"
   )
 }
 
@@ -391,8 +391,8 @@ limitation_sentences <- function(estimate, subject = "it shares", sentence_end =
   } else if (rests_on_machines(estimate)) {
     " Such raters often err on the same cases; the interval reflects errors in public data."
   } else {
-    ifelse(is.na(table$shared + table$independent), words_if(!interval_of(estimate)$hidden,
-      " This number does not allow for errors that %s with the raters.", subject), paste0(
+    ifelse(is.na(table$shared + table$independent), if (interval_of(estimate)$hidden) "" else
+      paste0(" This number does not allow for errors that ", subject, " with the raters."), paste0(
       " Ratings cannot show how many errors ", subject, " with the raters", sentence_end, "."
     ))
   }

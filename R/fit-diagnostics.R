@@ -85,14 +85,14 @@ compute_ess <- function(x) {
   total_variance <- autocovariance[[1L]] + var(colMeans(x))
   autocorrelation <- 1 - (within_variance - autocovariance) / total_variance
   autocorrelation[[1L]] <- 1
-  n_draws / max(integrated_autocorrelation_time(autocorrelation, n), 1 / log10(n_draws))
+  n_draws / max(autocorrelation_time(autocorrelation, n), 1 / log10(n_draws))
 }
 
 # Returns the integrated autocorrelation time by Geyer's initial monotone sequence. Autocorrelations
 # are added in pairs of lags (0 and 1, 2 and 3, ...), up to the first pair whose sum is not
 # positive. The sum of a pair counts at most as much as the sum of the previous pair.
 # `autocorrelation`: autocorrelations from lag 0. `n`: draws per chain.
-integrated_autocorrelation_time <- function(autocorrelation, n) {
+autocorrelation_time <- function(autocorrelation, n) {
   first_lags <- seq.int(1L, n - 1L, by = 2L)
   pair_sums <- autocorrelation[first_lags] + autocorrelation[first_lags + 1L]
   max_pairs <- sum(2L * (seq_along(pair_sums) - 1L) < n - 5L)

@@ -3,13 +3,13 @@
 
 # Regular expressions for column names:
 # * identifier_name_pattern: columns that identify cases.
-# * rater_or_identifier_name_pattern: identifiers that may also be raters.
+# * rater_or_case_name_pattern: identifiers that may also be raters.
 # * unusual_rater_name_pattern: columns that may be raters or may describe cases.
 # * truth_name_pattern: columns of true categories.
 
 identifier_name_pattern <-
   "^([.]?id|(case|item|unit|subject|doc|text|sample)[._]?id|case|item|unit|subject)s?$"
-rater_or_identifier_name_pattern <- "^(item|unit|subject)s?$"
+rater_or_case_name_pattern <- "^(item|unit|subject)s?$"
 unusual_rater_name_pattern <- "^(epoch|run|model|population)$"
 truth_name_pattern <- "^(truth|gold)$"
 
@@ -127,7 +127,7 @@ kind_of_column <- function(x, labels, other_labels, name) {
   shares_labels <- sum(labels %in% other_labels) >= length(labels) * if (has_text_labels) 0.5 else 1
   is_numbered_from_1 <- setequal(labels, seq_along(labels))
   if (grepl(identifier_name_pattern, name)) {
-    if (!shares_labels || !grepl(rater_or_identifier_name_pattern, name))
+    if (!shares_labels || !grepl(rater_or_case_name_pattern, name))
       return(if (is_unique) "case" else "repeated")
     if (is_unique || (is_numbered_from_1 && n_distinct(table(x)) == 1L)) return("unclear")
   } else if (is_numbered_from_1 && name != "model") {

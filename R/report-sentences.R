@@ -244,7 +244,7 @@ describe_methods.accuracy_estimate <- function(x) {
     count_noun(n_raters(ratings), "rater"), count_noun(n_categories(ratings), "category"),
     describe_known_truth(x),
     words_if(uses_agreement, paste0(
-      if (x$options$method != "own function") ": it estimates the accuracy of fallible raters from
+      if (is.null(x$options$method_record)) ": it estimates the accuracy of fallible raters from
         their agreement, and then the accuracy of systems (Lehner 2015)", ". %s of pairs of ratings
       agree"), percent(glance(x)$agreement))
   )
