@@ -240,19 +240,19 @@ shared_errors_note <- function(x) {
 # Returns the sentence about the assumed shared errors for a methods paragraph.
 explain_shared_errors <- function(estimate) {
   independence_text <- paste("Systems and raters are taken to err",
-    if (is_averaged(estimate)) "independently given the truth" else
-      independence_words(estimate$fit$model))
+    if (is_averaged(estimate)) "independently given the truth (and the difficulty of the case, in
+      models with unequal cases)" else independence_words(estimate$fit$model))
   sub("{moved}", format_span(estimate$details$common, whole_percent), fixed = TRUE, switch(
     if (shows_no_shared_errors(estimate)) "no sign" else
       as.character(common_setting(estimate)),
     `no sign` = paste0(independence_text, "; the ratings neither show nor rule out shared errors, so
       the estimate was not corrected."),
-    typical = paste0(independence_text, ". But they tend to err on the same cases. The estimate was
-      therefore moved {moved} of the way to the accuracy that the system has if it shares all of the
-      raters' errors (the mean posterior probability of its answers under models of the raters
-      only). A rule sets this share: it decreases with the number of categories, and with the weight
-      of models with equally difficult cases and without confusion matrices. The rule does not test
-      these assumptions."),
+    typical = paste0(independence_text, ". In public data, they tend to err on the same cases. The
+      estimate was moved {moved} of the way to the accuracy that the system has if it shares all
+      of the raters' errors (the mean posterior probability of its answers under models of the
+      raters only). A rule sets this share: it decreases with the number of categories, and with
+      the weight of models with equally difficult cases and without confusion matrices. The rule
+      does not test these assumptions."),
     none = paste0(independence_text, "."),
     "It was assumed that errors are shared: the estimate was moved {moved} of the way to the
       accuracy that the system has if it errs where the raters err."

@@ -182,7 +182,8 @@ update.accuracy_estimate <- function(object, known_truth, gold_sample = NULL,
     i = "Give all known truths to {.fun estimate_accuracy} as {.arg known_truth}, and state in
         {.arg gold_sample} how the cases were chosen.")
   abort_argument_if(!weights_are_counts(x), "object",
-    "Gold cases cannot be added to this estimate, because its weights are not numbers of cases.")
+    "Gold cases cannot be added to this estimate, because its weights are not numbers of cases.",
+    i = "Call {.fun estimate_accuracy} with all gold cases as {.arg known_truth}.")
   interval <- check_choice(interval, names(gold_intervals), "interval")
   if (!missing(known_truth)) {
     new_gold <- as_gold_cases(known_truth, gold_sample)

@@ -391,10 +391,10 @@ limitation_sentences <- function(estimate, subject = "it shares", sentence_end =
   } else if (rests_on_machines(estimate)) {
     " Such raters often err on the same cases; the interval reflects errors in public data."
   } else {
-    ifelse(is.na(table$shared + table$independent), if (interval_of(estimate)$hidden) "" else
-      paste0(" This number does not allow for errors that ", subject, " with the raters."), paste0(
-      " Ratings cannot show how many errors ", subject, " with the raters", sentence_end, "."
-    ))
+    ifelse(is.na(table$shared + table$independent),
+      if (!has_interval(estimate) || interval_of(estimate)$hidden) "" else
+        paste(" The interval does not allow for errors that", subject, "with the raters."), paste0(
+      " Ratings cannot show how many errors ", subject, " with the raters", sentence_end, "."))
   }
   setNames(ifelse(has_all_truths(estimate) | rests_on_gold(estimate), "", sentences), table$system)
 }

@@ -149,9 +149,11 @@ test_against_raters <- function(system_number, x, closeness, options) {
   # If all cases have the same outcome, the variance is 0, and the p-value is 0 or 1. The statistic
   # is NaN if `lead` also equals `epsilon`; the p-value is then 1.
   p_values <- pt(replace(statistic, is.nan(statistic), Inf), n_used - 1)
+  has_usable_cases <- any(n_usable_cases > 0)
   few_cases_reason <- paste(
-    if (any(n_usable_cases > 0)) paste("fewer than", options$min_cases, "cases") else "no case",
-    "with", options$min_raters, "ratings"
+    if (has_usable_cases) paste("fewer than", options$min_cases, "cases") else "no case",
+    "with", options$min_raters, if (has_usable_cases) "ratings" else
+      "ratings and an answer of the system"
   )
   # Numbers of cases are converted to integers, except in databases, which may have too many cases
   # for integers.
@@ -168,7 +170,7 @@ test_against_raters <- function(system_number, x, closeness, options) {
     advantage = mean_known(raters$advantage), passed = winning_rate >= 0.5,
     raters = sum(has_enough_cases), cases = as_case_numbers(sum(n_usable_cases)),
     reason = if (any(has_enough_cases)) NA_character_ else
-      paste("all raters have", few_cases_reason)
+      paste(if (has_usable_cases) "all raters have" else "there is", few_cases_reason)
   ))
 }
 
@@ -204,7 +206,8 @@ new_alt_test <- function(systems, raters, options) {
       if (nrow(skipped_pairs) > 0L) paste0(
         "Left out: ", count_noun(nrow(skipped_pairs), "pair"), " of a system and a rater, with ",
         paste(unique(skipped_pairs$reason), collapse = " or "), ".",
-        if (!any(systems$cases > 0)) " Let several raters label the same cases."
+        if (!any(systems$cases > 0))
+          " Let the systems answer cases that several raters have labelled."
       ),
       "It shows which systems answer like the raters: those that share their errors pass, too.",
       options$silent,

@@ -211,7 +211,7 @@ tidy.fallible_result <- function(x, what = NULL, ...) {
     if (inherits(x, "agreement")) "Measures of each pair or category are the rows of
       {.code tidy(agreement(x, pairwise = TRUE))} or of {.code by_category = TRUE}.")
   table <- tables[[what]]
-  if (has_arguments(table)) {
+  if (has_further_arguments(table)) {
     argument_names <- setdiff(names(formals(table)), "x")
     # A function with an argument `...` checks names of arguments itself.
     unknown_names <- if (!"..." %in% argument_names) setdiff(names2(list(...)), argument_names)
@@ -229,7 +229,7 @@ tidy.fallible_result <- function(x, what = NULL, ...) {
 }
 
 # Is an element of `tables` of a schema a function that has arguments other than the result?
-has_arguments <- function(table) is.function(table) && length(formals(table)) > 1L
+has_further_arguments <- function(table) is.function(table) && length(formals(table)) > 1L
 
 #' @rdname fallible_result
 #' @export
@@ -321,7 +321,7 @@ schema_of.result_parts <- function(x) { # nolint: object_name.
   schemas <- lapply(unclass(x), function(part) schema_of(part))
   first_schema <- schemas[[1L]]
   tables <- Map(function(table, what) {
-    if (has_arguments(table)) return(function(x, ...) bind_parts(x, tidy, what, ...))
+    if (has_further_arguments(table)) return(function(x, ...) bind_parts(x, tidy, what, ...))
     function(x) bind_parts(x, tidy, what)
   }, first_schema$tables, names(first_schema$tables))
   tables[[paste0(column, "s")]] <- function(x) bind_parts(x, glance)

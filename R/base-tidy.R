@@ -165,7 +165,7 @@ tables_on_request <- c(
 # Returns a named list of the tables that summary() prints: all tables that have rows and need no
 # arguments, except those in `tables_on_request`.
 summary_tables <- function(x) {
-  tables <- Filter(Negate(has_arguments), schema_of(x)$tables)
+  tables <- Filter(Negate(has_further_arguments), schema_of(x)$tables)
   Filter(NROW, lapply(setNames(nm = setdiff(names(tables), tables_on_request)), function(name) {
     # Some results lack a table that their class defines; tidy() then raises an error.
     tryCatch(tidy(x, name), fallible_error = function(e) NULL)

@@ -137,13 +137,6 @@ shown_matrices <- function(matrices) {
     unclass(matrices)
 }
 
-# Are all wrong ratings of a case equally probable? The result is FALSE for two categories.
-has_equal_errors <- function(matrix) {
-  n <- nrow(matrix)
-  n > 2L && ncol(matrix) == n &&
-    isTRUE(all.equal(c(matrix), c(matrix_with_equal_errors(diag(matrix), n))))
-}
-
 # print() shows at most six matrices.
 schema_of.rater_confusion <- function(x) { # nolint: object_name.
   matrices <- shown_matrices(x)
@@ -159,9 +152,9 @@ schema_of.rater_confusion <- function(x) { # nolint: object_name.
       Map(view_of_matrix, unname(head(matrices, 6L)), "truth", most = Inf, title = matrix_titles),
     notes = c(
       if (length(matrices) < length(x) && !anyNA(x[[1L]])) paste0("All raters have the same matrix",
-        if (!isTRUE(attr(x, "has_counts"))) "; dawid_skene() has one for each rater"),
-      if (all(map_lgl(matrices, has_equal_errors))) one_line("The model assumes that all wrong
-        ratings of a case are equally probable; with errors = \"free\", they are estimated"),
+        if (isTRUE(attr(x, "has_common_matrix"))) "; dawid_skene() has one for each rater"),
+      if (isTRUE(attr(x, "has_equal_errors"))) one_line("The model assumes that all wrong ratings of
+        a case are equally probable; with errors = \"free\", they are estimated"),
       "True category in rows"
     ), more = "tidy(), plot()"
   )

@@ -132,8 +132,9 @@ family_problem <- function(x, model, known, system = 0L, design_template = NULL,
   raters <- c(x$raters, x$systems[system])
   pattern <- c(rating_pattern(x), answered_patterns)
   judge_number <- c(rating_rater(x), rep(length(raters), length(answered_patterns)))
-  judged_row <- number_combinations(c(list(judge_number), lapply(covariates, `[`, pattern)))
-  is_first_of_row <- !duplicated(judged_row)
+  judge_covariate_row <-
+    number_combinations(c(list(judge_number), lapply(covariates, `[`, pattern)))
+  is_first_of_row <- !duplicated(judge_covariate_row)
   judged <- tibble(
     rater = factor(raters[judge_number[is_first_of_row]], raters),
     system = judge_number[is_first_of_row] > n_raters(x),
@@ -143,8 +144,8 @@ family_problem <- function(x, model, known, system = 0L, design_template = NULL,
   known <- c(known, integer(n_patterns(x)))[seq_len(n_patterns(x))]
   problem <- list(
     family = model$family, categories = x$categories, judged = judged, pattern = pattern,
-    row = judged_row,
-    cell = judged_row +
+    row = judge_covariate_row,
+    cell = judge_covariate_row +
       (c(rating_category(x), system_answers[answered_patterns]) - 1L) * nrow(judged),
     known = known,
     weight = pattern_weights(x) * (is_rated_pattern(x) | known > 0L),

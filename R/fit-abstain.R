@@ -125,7 +125,7 @@ count_effective_replies <- function(x, fit) {
   # Joint probability that a rater answers and gives each rating, for each true category: an array
   # (raters x true categories x ratings)
   p_rating <- fit$confusion[, used_categories, , drop = FALSE] * as.vector(p_answered)
-  # raters x ratings
+  # Rows are raters, columns are the categories of their ratings.
   answer_range_width <- matrix(apply(log(p_rating), 3L, range_width), n_raters(x))
   mean_range_width <- weighted.mean(answer_range_width[cbind(rating_rater(x), rating_category(x))],
     rating_weights(x))

@@ -327,7 +327,7 @@ AIC.rater_fit <- function(object, ...) {
   )[c(object$identified != "yes", object$method != "likelihood", !is.null(object$centre),
       !weights_are_counts(object$x), TRUE)]
   if (anyNA(criteria)) inform_fallible("AIC and BIC are {.val {NA}} because {reasons[[1L]]}.",
-    i = "Fit with {.code method = \"likelihood\"}, and models with {.code prior = \"none\"}. Compare
+    i = "Fit a model with {.code prior = \"none\"} by {.code method = \"likelihood\"}. Compare
       Bayesian fits with {.fun compare_models} or {.fun loo::loo}.")
   criteria
 }

@@ -270,8 +270,9 @@ rating_distribution <- function(fit) UseMethod("rating_distribution")
 
 rating_distribution.rater_fit <- function(fit) {
   abort_argument_if(model_is_dependent(fit$model), "object",
-    "Ratings cannot be simulated from a model with {.field dependence}.",
-    i = "Use {.fun check_fit} to compare the ratings with simulated ratings.", call = NULL)
+    "Ratings cannot be simulated by {.fun simulate} from a model with {.field dependence}.",
+    i = "{.fun check_fit} compares the ratings with ratings that it simulates from this fit.",
+    call = NULL)
   # Probabilities of ratings, an array (classes x ratings x raters). Classes are ordered by stratum
   # and then by true category.
   probability <- if (inherits(fit, "latent_fit")) latent_probabilities(fit, fit$x)$probability else
@@ -346,7 +347,7 @@ update.rater_fit <- function(object, model = object$model, method = NULL, x = ob
     if (starts_from_fit) starting_values(object), sampling)
   if (missing(x) && is.null(new)) fit$design <- object$design
   warn_if_untestable(fit)
-  add_differential_test(fit)
+  test_differential_errors(fit)
 }
 
 # Fits a model again, with other ratings or settings, and returns the new fit. The defaults of the

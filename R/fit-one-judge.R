@@ -200,8 +200,9 @@ calibration_assumption <- function(fit) {
 
 check_not_one_judge <- function(fit) {
   abort_argument_if(inherits(fit, "judge_fit"), "x",
-    "must be based on ratings by several raters, or on cases with known truth.",
-    x = "Only base rates can be estimated from one rater with a calibration sample.")
+    "must be based on ratings by several raters, or contain cases with known truth.",
+    x = "It is a fit of one rater with a calibration sample of other cases, which gives only base
+      rates.")
 }
 
 # Returns confidence intervals of base rates, a matrix (categories x 2). If an estimate is 0 or 1,

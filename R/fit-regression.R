@@ -298,7 +298,7 @@ likelihood_ratio_of_groups <- function(fit, j, term) {
 # Adds the tests of tidy_differential_errors() to a fit, warns if a test is significant, and returns
 # the fit. If the tests would take more than 1e8 computing steps, they are left out. Users can then
 # call tidy(fit, "differential").
-add_differential_test <- function(fit) {
+test_differential_errors <- function(fit) {
   n_steps <- as.double(n_patterns(fit$x)) * n_raters(fit$x) * length(fit$theta)^2
   if (!is_regression(fit) || n_steps > 1e8) return(fit)
   fit$differential_errors <- tidy_differential_errors(fit)

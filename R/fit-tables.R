@@ -199,8 +199,7 @@ parameters_to_print <- function(x, ...) {
 #' # Counts of ratings by six psychiatrists per case
 #' fit <- fit_raters(ratings(fleiss1971, case = case, counts = depression:other))
 #' base_rates(fit)
-#' # All raters have the same matrix
-#' confusion(fit)[[1]]
+#' confusion(fit)[[1]] # all raters have the same matrix
 #' @export
 base_rates <- function(fit, newdata = NULL, ...) {
   check_call()
@@ -263,8 +262,9 @@ new_rater_confusion <- function(fit, matrices) {
   categories <- fit$x$categories
   matrices <- lapply(matrices, `dimnames<-`, list(truth = categories, rating = categories))
   matrices <- setNames(rep_len(matrices, n_raters(fit$x)), fit$x$raters)
-  structure(matrices, has_counts = has_counts(fit$x),
-    class = c("rater_confusion", "fallible_result"))
+  has_equal_errors <- fit$model$errors == "uniform" && length(categories) > 2L
+  structure(matrices, has_common_matrix = fit$model$accuracy == "common" && !has_counts(fit$x),
+    has_equal_errors = has_equal_errors, class = c("rater_confusion", "fallible_result"))
 }
 
 # Returns a matrix with diagonal `right`. The other entries of a row are equal and sum to `wrong`.

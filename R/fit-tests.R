@@ -284,7 +284,9 @@ measure_tests.rater_fit <- function(fit, rates, both, conf_level, group) {
     n_known[2L, , seq_len(nrow(known_counts))] <- t(rowSums(known_counts) - known_counts)
   }
   # Wilson's intervals replace intervals on the logit scale, which are too wide near 0 and 1.
-  limits <- probability_interval(value[!is_ratio], measures$error[!is_ratio], z, n_known[!is_ratio])
+  error <- measures$error
+  n_equivalent <- ifelse(error %in% c(NA, 0), n_known, value * (1 - value) / error^2)
+  limits <- wilson_interval(clip01(value[!is_ratio]), n_equivalent[!is_ratio], z)
   measures$low[!is_ratio] <- limits[, 1L]
   measures$high[!is_ratio] <- limits[, 2L]
   measures

@@ -166,7 +166,7 @@ fit_raters <- function(x, model = k_model(), method = NULL, known_truth = NULL,
     x = "{.arg model} is {.val {format(model)}}.")
   fit$design <- resolved_design$design
   warn_if_untestable(fit)
-  add_differential_test(fit)
+  test_differential_errors(fit)
 }
 
 check_model <- function(model) {

@@ -166,7 +166,8 @@ gate_rows.accuracy_estimate <- function(x, at_least) {
     distance <- abs(limits[, side] - estimated_share)
     current_limit <- if (side == 1L) rows$conf.low[[s]] else rows$conf.high[[s]]
     distance <- distance / distance[[1L]] * abs(current_limit - estimated_share)
-    n_further_labels[which(distance <= abs(at_least - estimated_share))[1L]]
+    is_decisive <- distance < abs(at_least - estimated_share)
+    n_further_labels[which(is_decisive & n_further_labels > 0L)[1L]]
   })
   undecided_rows <- undecided_rows[is.na(x$table$reason[undecided_rows])]
   rows$reason[undecided_rows] <- ifelse(!is.na(rows$needed[undecided_rows]), NA,

@@ -96,9 +96,9 @@ robust_draws <- function(estimate, replicates) {
   correlation <- suppressWarnings(stats::cor(replicates)) # NA if replicates do not vary
   sampling_error[is.na(diag(correlation))] <- 0
   correlation[is.na(correlation)] <- 0
-  systems_without_error <- estimate$table$system[is.na(sampling_error + hidden_errors)]
-  if (length(systems_without_error) > 0L) {
-    return(paste("the sampling error of", shorten(systems_without_error), "is not known"))
+  systems_with_unknown_error <- estimate$table$system[is.na(sampling_error + hidden_errors)]
+  if (length(systems_with_unknown_error) > 0L) {
+    return(paste("the sampling error of", shorten(systems_with_unknown_error), "is not known"))
   }
   # Covariance matrix of the errors of systems. Sampling errors are correlated between systems like
   # the replicates. Hidden errors are correlated if systems often give the same answer.

@@ -175,8 +175,8 @@ unit_slopes <- function(slopes, ranges) {
 # row of the plan. An estimate is NA if its slopes are 0 in all cells of the table that may occur.
 # `gold_data`: result of gold_tables(). `slopes`: result of unit_slopes().
 gold_metrics <- function(gold_data, slopes, plan, ranges) {
-  # Expected variance of the slopes over cases. It is the lower limit of the variance, because a few
-  # gold cases may have equal slopes by chance.
+  # Variance of the slopes over cases that is expected from the ratings. A lower variance among gold
+  # cases is replaced by it, because a few gold cases may have equal slopes by chance.
   slope_variance <- colSums(gold_data$start * slopes^2)
   influence_of_row <- function(i) { # 0 without an answer
     pick_rows(rbind(0, matrix(slopes[, i], ncol(gold_data$predicted))), gold_data$answer + 1L)

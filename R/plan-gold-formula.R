@@ -257,8 +257,8 @@ planned_intervals <- function(quantity, settings) {
 # ratings that one label with ratings replaces.
 plan_gold_rows <- function(quantity, settings) {
   n_cases <- quantity$prediction$cases
-  # With a pilot, the worth of an accuracy is estimated from gold cases, without confidence limits.
-  # Otherwise it is a rough estimate from ratings, with confidence limits.
+  # With a pilot, `quantity` has a p-value, and the worth is estimated from gold cases, without
+  # confidence limits. Without a pilot, it is a rough estimate from ratings, with confidence limits.
   worth <- if (is.null(quantity$p.value)) {
     equivalent_labels_with_range(quantity$explained, settings$conf_level)
   } else {

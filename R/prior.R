@@ -173,9 +173,11 @@ beta_of_mode <- function(mode, at_least, at_most, sure, subject) {
   bound <- at_least %||% (1 - at_most)
   abort_if(bound <= 1 - sure && bound < mode_for_lower_bound, "prior",
     "The prior of {subject} must be more informative than the flat prior.",
-    x = "Under the flat prior, values {if (has_lower_bound) 'above' else 'below'}
-         {at_least %||% at_most} have probability {1 - bound}, and {.field sure} is {sure}.",
-    i = "Use a {if (has_lower_bound) 'larger' else 'smaller'} value, or {.code list(1, 1)} for the
+    x = "{.field sure} is {sure}, but under the flat prior, values
+         {if (has_lower_bound) 'above' else 'below'} {at_least %||% at_most} already have
+         probability {1 - bound}.",
+    i = "Use a larger {.field sure}, a {if (has_lower_bound) 'larger' else 'smaller'}
+         {.field {if (has_lower_bound) 'at_least' else 'at_most'}}, or {.code list(1, 1)} for the
          flat prior. If the mode is near {if (has_lower_bound) 0 else 1}, use
          {.field {if (has_lower_bound) 'at_most' else 'at_least'}}.")
   beta_parameters <- function(log_size) {

@@ -216,8 +216,8 @@ list_systems <- function(input, categories) {
       once.", as_label(system_table$system[[repeated_row]]), system_table$case[[repeated_row]],
       paste0(if (is.null(input$system_rows)) "Rows of `systems`: " else "Rows of the data: ",
         toString(input$system_rows$source[rows] %||% rows), "."),
-      "If the system is a rater of long data, and these are its runs, give
-       {.code repeats = \"reruns\"}. Otherwise keep one of the rows.")
+      if (is.null(input$system_rows)) "Keep one of the rows." else "If these are runs of the system,
+        give {.code repeats = \"reruns\"}. Otherwise keep one of the rows.")
   }
   answers <- matrix(NA_integer_, length(cases), length(system_names))
   answers[answer_cells] <- encode_labels(system_table$prediction, categories, input)
@@ -297,7 +297,8 @@ abort_repeats <- function(input, message, judge, case, found, hint) {
         "If the rows are repeats, give {.arg repeats}."),
       if (!is_empty(columns$runs)) "{.val {columns$runs}} seem{?s/} to number repeats. If they are
         runs of one model, give {.code repeats = \"reruns\"}."
-      else if (is_empty(columns$keys)) hint),
+      else if (is_empty(columns$keys)) hint,
+      if (!is.null(input$abstain)) "{.arg repeats} cannot be combined with {.arg abstain}."),
     case = case, rater = judge)
 }
 

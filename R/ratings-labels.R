@@ -128,8 +128,8 @@ judgements <- function(x) {
 
 judgement_fields <- c("unit", "worker", "label")
 
-# Returns the number of the answer (1, 2 and so on) that contains each entry of judgements(). An
-# answer consists of all labels by one rater of one case.
+# Returns, for each entry of judgements(), the number (1, 2 and so on) of its answer. An answer
+# consists of all labels that one rater (worker) gave to one case (unit).
 answer_of_entry <- function(entries) {
   n_entries <- length(entries$unit)
   cumsum(c(n_entries > 0L, !equals_next(entries$unit, entries$worker))[seq_len(n_entries)])

@@ -348,8 +348,9 @@ pattern_table <- function(x) {
   systems <- lapply(split_columns(codes, x$systems), category_factor, x = x)
   columns <- c(ratings, systems, pattern_covariates(x))
   abort_argument_if("n" %in% names(columns) || any_repeated(names(columns)), "x",
-    "The columns of the table must have different names, and none may be {.val n}.",
-    x = "They would be {.val {names(columns)}}.")
+    "must have different names of raters and systems, and none may be {.val n}, which is the column
+      of numbers of cases.",
+    x = "The columns would be {.val {names(columns)}}.")
   new_tibble(c(columns, list(n = pattern_weights(x))), nrow = n_patterns(x))
 }
 

@@ -115,7 +115,8 @@ find_signature <- function(input) {
 # in both.
 kind_of_text <- function(input) {
   byte_counts <- count_bytes(file(input$plain_path, "rb"))
-  abort_file_if(byte_counts[[1L]] > 0, input, "is not text: it contains zero bytes (value 0).")
+  abort_file_if(byte_counts[[1L]] > 0, input,
+    "is not a text file: some of its bytes have the value 0. Save it as text in UTF-8.")
   n_lines <- max(byte_counts[utf8ToInt("\n\r") + 1L]) + 1
   check_cells(1, n_lines, input)
   input$first <- first_two_lines(input$plain_path, input$skip)

@@ -135,8 +135,9 @@ find_lookalikes <- function(labels) {
     "ABEKMHOPCTXIJSaeopcyxijsABEZHIKMNOPTYXov",
     gsub("[\u200b\u200c\u200d\u2060\ufeff\u00ad]", "", standard_labels)
   ))
-  labels_with_point <- sub("^(-?[0-9]+),([0-9]{1,2})$", "\\1.\\2", standard_labels)
-  numeric_value <- suppressWarnings(as.numeric(labels_with_point))
+  # "3,0" may be the number 3, but "1,10" may be a list of two codes.
+  labels_without_zero <- sub("^(-?[0-9]+),0$", "\\1", standard_labels)
+  numeric_value <- suppressWarnings(as.numeric(labels_without_zero))
   standard_labels <- ifelse(is.na(numeric_value), standard_labels, as_label(numeric_value))
   plain_labels <- plain_label(labels)
   Filter(function(label) {

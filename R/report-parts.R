@@ -116,14 +116,15 @@ describe_methods.system_comparison <- function(x) { # nolint: object_name, objec
   table <- x$differences
   gold <- x$gold
   fill_template(
-    "%s were compared by %s on the same %s%s, with the method \"%s\" of the R package fallible: it
-    estimates the accuracy of fallible raters from their agreement, and then the accuracy of systems
-    (Lehner 2015).%s%s",
+    "%s were compared by %s on the same %s%s, with %s.%s%s",
     count_noun(nrow(x$accuracy), "system"), compared_metric(x), count_noun(table$n[[1L]], "case"),
     words_if(x$left_out > 0,
       " (%s that not all systems answered were left out)", number(x$left_out)
     ),
-    options$method,
+    if (options$method %in% names(accuracy_methods)) sprintf(one_line("the method \"%s\" of the R
+      package fallible: it estimates the accuracy of fallible raters from their agreement, and then
+      the accuracy of systems (Lehner 2015)"), options$method) else
+      "a user-defined function of the ratings, to be described here, and the R package fallible",
     words_if(!is.null(gold),
       " Differences were measured on %s with known truth and combined with predictions from ratings
       of the other cases (prediction-powered inference, Angelopoulos et al. 2023).",

@@ -110,11 +110,11 @@ prepare_score_input <- function(x, systems, category) {
   system_names <- check_system_names(systems, x$table$system)
   panel <- score_panel(x, gold)
   system_numbers <- setNames(match(system_names, x$table$system), system_names)
-  scored_systems <- lapply(system_numbers, panel$make_system_input)
-  usable_systems <- Filter(function(scored_system) is.null(scored_system$reason), scored_systems)
+  system_inputs <- lapply(system_numbers, panel$make_system_input)
+  usable_systems <- Filter(function(system_input) is.null(system_input$reason), system_inputs)
   abort_argument_if(length(usable_systems) == 0L, "x",
     "{.arg x} has no system whose scores can be evaluated.",
-    x = escape_braces(scored_systems[[1L]]$reason))
+    x = escape_braces(system_inputs[[1L]]$reason))
   categories <- x$fit$x$categories
   if (!is.null(category)) check_names_among(category, categories, "category")
   list(estimate = x, panel = panel, systems = usable_systems, categories = categories)

@@ -331,7 +331,8 @@ as_truth_table <- function(truth, arg, keys = NULL) {
   # One of several columns that identify cases does not identify cases.
   if (!any(keys %in% names(truth))) truth <- rename_case_column(truth)
   truth_column <- intersect(c("truth", "category"), names(truth))[1L]
-  missing_columns <- setdiff(c(keys %||% "case", replace_na(truth_column, "truth")), input_names)
+  missing_columns <-
+    setdiff(c(keys %||% "case", replace_na(truth_column, "truth")), c(input_names, names(truth)))
   abort_if(!"case" %in% names(truth) || is.na(truth_column), "columns",
     "{.arg {arg}} must have the columns {.val {c(keys %||% 'case', 'truth')}}.",
     x = if (has_any_columns(truth))

@@ -227,6 +227,6 @@ test_that("a test without a case that two people rated has this as its reason", 
   x <- quiet(ratings(data.frame(r1 = replace(labels, 1:40, NA), r2 = replace(labels, 41:80, NA),
     s = rep(c("b", "a", "a", "a"), 20)), raters = r1:r2, systems = s, rater_kind = "expert"))
   test <- alt_test(x)
-  expect_identical(tidy(test)$reason, "all raters have no case with 2 ratings")
-  expect_output(print(test), "with no case with 2 ratings. Let\\s+several raters")
+  expect_identical(tidy(test)$reason, "there is no case with 2 ratings and an answer of the system")
+  expect_output(print(test), "no case with 2 ratings and an\\s+answer of the system. Let\\s+the")
 })

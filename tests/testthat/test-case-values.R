@@ -274,6 +274,9 @@ test_that("errors on known truths name a missing column of identifiers, and show
     expect_error(fit_raters(x, k_model(), known_truth = truth), ...)
   }
   refused(truth, "lacks \"version\"", class = "fallible_error_columns")
+  error <- expect_error(fit_raters(ratings(data.frame(a = c("x", "y"), b = "x"), raters = a:b),
+    known_truth = data.frame(id = 1:2)), class = "fallible_error_columns")
+  expect_match(conditionMessage(error), "It has \"id\", and lacks \"truth\"", fixed = TRUE)
   # Cases with two truths, because a column is missing, are no conflict of truths.
   refused(rbind(truth, transform(truth, truth = "x")), "lacks \"version\"",
     class = "fallible_error_columns")

@@ -185,6 +185,11 @@ test_that("intervals of probabilities are Wilson's, with the sample size of the 
   root <- z * sqrt(p * (1 - p) / n + z^2 / (4 * n^2))
   expect_equal(probability$conf.low, (p + z^2 / (2 * n) - root) / (1 + z^2 / n))
   expect_equal(probability$conf.high, (p + z^2 / (2 * n) + root) / (1 + z^2 / n))
+  # A predictive value within 1e-6 of 1 has an interval.
+  rare <- test_accuracy(fit, prevalence = 1e-6)
+  rare <- rare[rare$measure == "npv" & !is.na(rare$std.error) & rare$estimate > 1 - 1e-6, ]
+  expect_gt(nrow(rare), 0L)
+  expect_false(anyNA(rare$conf.low))
   ratio <- table[table$measure == "dor", ]
   expect_equal(ratio$conf.high, ratio$estimate * exp(z * ratio$std.error / ratio$estimate))
 })
@@ -230,7 +235,7 @@ test_that("a rater alone can be fitted with what is known, and all else says wha
   }
   sample <- table(gold$category, hit)
   judged <- fit_raters(alone, dawid_skene(), known_raters = list(rater1 = sample))
-  expect_error(accuracy_bounds(judged), "Only base rates", class = "fallible_error_argument")
+  expect_error(accuracy_bounds(judged), "only base rates", class = "fallible_error_argument")
   for (verb in list(estimate_accuracy, estimate_metrics)) {
     expect_error(verb(judged), "same answer to all cases", class = "fallible_error_system")
   }

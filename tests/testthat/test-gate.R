@@ -98,6 +98,16 @@ test_that("estimates that decide nothing are undecided, or refused", {
   expect_error(gate(by_ratings), class = "fallible_error_argument")
 })
 
+test_that("an undecided system needs at least one further label", {
+  estimate <- estimate_once(judged_once(c(30, 3, 2, 8), 500, 400))
+  table <- tidy(estimate)
+  for (threshold in c(table$conf.high, (table$estimate + table$conf.high) / 2)) {
+    row <- tidy(quiet(gate(estimate, threshold)))
+    expect_identical(row$decision, "undecided")
+    expect_gt(row$needed, 0)
+  }
+})
+
 test_that("few gold cases are pointed out", {
   few <- estimate_once(judged_once(c(30, 3, 2, 8), 500, 400))
   expect_warning(gate(few, 0.7), class = "fallible_warning_gate_few")

@@ -93,6 +93,10 @@ test_that("confusion matrices of a fit are printed and drawn", {
   expect_output(print(one), paste0("Confusion matrix of all raters.*",
     "All raters have the same matrix; dawid_skene.*wrong\\s+ratings of a case are equally"))
   expect_no_match(capture.output(print(matrices)), "equally")
+  truth <- rep(1:3, each = 20)
+  perfect <- ratings(data.frame(a = truth, b = truth, c = truth), raters = a:c, rater_kind = "expert")
+  expect_no_match(capture.output(print(confusion(quiet(fit_raters(perfect, dawid_skene()))))),
+    "equally|dawid_skene")
   counted <- confusion(fit_raters(ratings(fleiss1971, case = case, counts = depression:other)))
   expect_output(print(counted), "All raters have the same matrix\n", fixed = TRUE)
   expect_identical(nrow(ggplot2::layer_data(ggplot2::autoplot(one))), 9L)

@@ -106,6 +106,7 @@ test_that("numbers that do not belong to a scale look like missing ratings", {
 
 test_that("numbers with a decimal comma are the same as numbers without one", {
   expect_identical(find_lookalikes(c("3,0", "3", "1,000", "1")), c("3,0", "3"))
+  expect_length(find_lookalikes(c("1,10", "1,1", "1,2", "1,20")), 0L) # lists of codes
 })
 
 test_that("copies of rows are those that are equal in all columns", {

@@ -37,8 +37,13 @@ test_that("a paragraph has the assumptions of the fitted model", {
   by_function <- paragraph(votes)
   expect_match(by_function, "user-defined function of the ratings")
   expect_no_match(by_function, "Lehner|independent")
-  expect_match(may_say(estimate_accuracy(x, votes, interval = "none"))$sentence[[1L]],
-    "does not allow for errors that it shares with the raters")
+  with_interval <- estimate_accuracy(x, votes, resampling = list(replicates = 20))
+  expect_match(may_say(with_interval)$sentence[[1L]],
+    "interval does not allow for errors that it shares with the raters")
+  compared <- may_say(quiet(compare_systems(with_interval)), "methods")[[1]]
+  expect_match(compared, "a user-defined function of the ratings, to be described here")
+  expect_no_match(compared, "Lehner")
+  expect_match(paragraph(), "the difficulty of the case, in models with unequal cases")
   dependent <- rater_model("rater", "free", dependence = "easy")
   fit <- quiet(fit_raters(x, dependent, method = "bayes", sampling = list(draws = 100, chains = 2)))
   expect_match(may_say(quiet(estimate_accuracy(fit, common = "none")), "methods")[[1]],
@@ -85,7 +90,8 @@ test_that("a paragraph says what a referee needs, with its references", {
   }
   # The number of machines, of assumptions and of samples is that of their own.
   of <- function(...) may_say(quiet(estimate_accuracy(x, ...)), "methods")[[1]]
-  expect_match(of(common = "none"), "independently given the truth. The 90% interval covers sampling")
+  expect_match(of(common = "none"), "in models with unequal cases). The 90% interval covers sampling",
+    fixed = TRUE)
   expect_match(of(common = 0.5), "moved 50% of the way")
   gold <- truth(x)[1:30, ]
   expect_match(of(known_truth = gold, gold_sample = "random", interval = "anytime"),

@@ -127,7 +127,7 @@ test_that("of a lost worker's study the blocks in front of the lost one are kept
     )
   }
   local_workers()
-  expect_error(run(), "n = 7, runs 1 to 2", class = "fallible_error_worker")
+  expect_error(run(), "n = 7, runs 1 to [12]", class = "fallible_error_worker")
   expect_identical(readRDS(file)$done, c(2L, 0L))
   future::plan("sequential")
   expect_message(again <- run(), "2 panels are done")

@@ -19,8 +19,8 @@ struct Blend {
 };
 
 // Returns the posterior of a share. `share`: estimate from gold cases. `cases`: number of cases in
-// a simple random sample with the same precision. The flat part of the prior is the Jeffreys prior
-// of a share, Beta(1/2, 1/2).
+// a simple random sample with the same precision. The flat part of the prior is not uniform
+// here, but the Jeffreys prior of a share, Beta(1/2, 1/2).
 Blend blend_share(double share, double cases, const BlendPrior& prior, double conf_level);
 
 // Returns the posterior of a difference in [-limit, limit]. `value`: estimate from gold cases. Its

@@ -20,8 +20,8 @@ constexpr double least_pair_weight = 0.5;
 struct Answers {
   // Cell, judge and category of each answer.
   std::vector<int> cell, judge, category;
-  // `cell_positions`: positions of the answers to each cell in `cell`, `judge` and `category`.
-  // `judge_positions`: positions of the answers of each judge in `answers_by_judge`.
+  // `cell_positions`: for each cell, where its answers are in the vectors above.
+  // `judge_positions`: for each judge, where the judge's answers are in `answers_by_judge`.
   Ragged cell_positions, judge_positions;
   std::vector<int> answers_by_judge;  // positions of the answers in the list, sorted by judge
 

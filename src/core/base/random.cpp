@@ -19,7 +19,8 @@ std::int64_t binomial_inversion(Stream& stream, double n, double p) {
   double mass = std::exp(n * std::log1p(-p));  // log1p() keeps the digits of a small p
   double u = stream.uniform();
   double k = 0;
-  // Rounding could leave u above 0 after all subtractions; then the result is n.
+  // Because of rounding, u may exceed the sum of all masses. The loop then ends at n, or at the
+  // first k whose mass is rounded to 0.
   while (u > mass && mass > 0 && k < n) {
     u -= mass;
     ++k;

@@ -20,7 +20,7 @@ constexpr double mean_weight = 5, mean_guess = 0.6;
 // Lower limits of the mean probabilities of answers. `least_right`: limit for the right answer, and
 // for the sum of all wrong answers. `least_error`: limit for each wrong answer.
 constexpr double least_right = 1e-6, least_error = 1e-9;
-// Number of Newton steps for ubar in each update.
+// Number of Newton steps for the mean of the skills in each update.
 constexpr int mean_steps = 3;
 // Newton's method for the logarithm of the variance of skills. `variance_steps`: highest number of
 // steps. `variance_tolerance`: the iteration ends after a step that is shorter. `least_divisor`:

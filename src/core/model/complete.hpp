@@ -41,8 +41,8 @@ class CompleteCurvature {
   void add_priors(const Eigen::VectorXd& x);
 
   const Layout* layout_ = nullptr;
-  // Diagonal of the matrix. The blocks of base rates, of accuracies around their mean, and of each
-  // row of error rates also have a part of rank one, see solve().
+  // Diagonal of the matrix. In some blocks, the matrix is this diagonal plus a matrix of rank one,
+  // see solve(): base rates, accuracies with a normal prior, and each row of error rates.
   Eigen::VectorXd diagonal_;
   // Expected number of cases in the last category, including pseudo-cases. solve() needs it to
   // invert the block of base rates, although the logit of this category is not a parameter.

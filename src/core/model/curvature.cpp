@@ -319,9 +319,9 @@ Evidence laplace_evidence(const LatentClass& model, const Eigen::VectorXd& x) {
   const Layout& layout = model.layout;
   const LatentRows& rows = layout.rows;
   const bool has_rater_accuracies = layout.mean_at >= 0;
-  // Assigns parameters to directions. The system's accuracy gets direction 0, which is used below
-  // to compute its standard error. The parameters of the raters' accuracies are last: each in a
-  // separate direction, or all in one direction if there are many raters.
+  // The number of each parameter's direction. The curvature is computed along these directions.
+  // The system's accuracy has direction 0, which is used below to compute its standard error. The
+  // accuracies of raters are last: each has a direction or, with many raters, all share one.
   std::vector<int> direction(x.size(), -1);
   int n_directions = 0;
   if (rows.joined()) direction[layout.accuracy_at(rows.raters, 0)] = n_directions++;

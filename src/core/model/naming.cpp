@@ -12,8 +12,8 @@ namespace fallible {
 
 namespace {
 
-// Highest number of replies per case that are used. It is limited because the time grows with the
-// square of this number.
+// Highest number of answers and abstentions of a case that are used for the association of judges.
+// It is limited because the time grows with the square of this number.
 constexpr int max_replies = 100;
 // names_by_majority() gives classes new names only if the sum of diagonal entries increases by more
 // than this share of the total weight. A smaller gain counts as rounding error.

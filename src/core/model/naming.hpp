@@ -32,8 +32,8 @@ struct Association {
   bool informative() const { return excess > 1e-9 || statistic > df; }
 };
 
-// Sums the association over all pairs of judges. In rows with over 100 answers, only judges with
-// the most ratings are used.
+// Sums the association between the answers of two judges over all pairs of judges. In rows with
+// over 100 answers, only the 100 judges with the most ratings are used.
 Association association(const LatentRows& rows);
 
 // Score test of the null hypothesis that the replies (answers and abstentions) of different judges

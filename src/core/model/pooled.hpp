@@ -13,7 +13,7 @@ namespace fallible {
 
 // Expected numbers of ratings, from which the centre is estimated.
 struct CentreCounts {
-  // Judges whose matrix is unknown and who have ratings, from 0; only these are used.
+  // Indices, from 0, of the judges that are used: those with ratings and an unknown matrix.
   std::vector<int> used_judges;
   Table<char> is_used;  // judges x ratings: true if the judge used this category at least once
   // Expected numbers of ratings: judges x ratings x truths, the order of AnswerSums (passes.hpp).
