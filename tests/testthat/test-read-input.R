@@ -74,7 +74,7 @@ test_that("faulty tables are refused, with the line", {
   expect_fault("title, of the table\n", header, rows, words = "skip = 1")
   expect_fault(header, words = "no rows")
   expect_fault("title of the table\n", header, rows, words = "looks like text that begins")
-  expect_fault(header, rows, as.raw(c(0x33, 0, 0x2c)), words = "bytes have the value 0")
+  expect_fault(header, rows, as.raw(c(0x33, 0, 0x2c)), words = "zero bytes")
 })
 
 test_that("fields that are missing at the end of a row are empty, with a note", {
